@@ -30,20 +30,20 @@ pub(crate) fn table() -> TableDefinition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Acknowledged,
-    /// Refused, or never asked to commit.
+    /// Refused, or never sent to commit.
     Failed,
     /// It may have been committed: its answer was lost, or the client did not wait for it.
     Open,
 }
 
-/// One client's notes. Its transactions are numbered from 0 without a gap.
+/// One client's notes. Its transactions are numbered consecutively from 0.
 #[derive(Debug)]
 struct Page {
     client: ClientId,
     fates: Vec<Fate>,
 }
 
-/// The notes of all clients, each handed over when its client ends, however it ends.
+/// The notes of all clients, each handed over whenever its client ends.
 #[derive(Debug, Default)]
 pub(crate) struct CommitLedger(Mutex<Vec<Page>>);
 
@@ -59,7 +59,7 @@ impl LedgerWriter {
         Self { page: Page { client, fates: Vec::new() }, ledger: Arc::clone(ledger) }
     }
 
-    /// The next transaction begins; until more is known it is open.
+    /// Records the start of the next transaction; its outcome is open until it ends.
     pub(crate) fn begin(&mut self) {
         self.page.fates.push(Fate::Open);
     }
@@ -68,7 +68,8 @@ impl LedgerWriter {
         self.ends(Fate::Acknowledged);
     }
 
-    /// It failed for good; `is_in_doubt`: any of its attempts may still have been committed.
+    /// Records that it failed permanently; `is_in_doubt`: any of its attempts may still have been
+    /// committed.
     pub(crate) fn failed(&mut self, is_in_doubt: bool) {
         if !is_in_doubt {
             self.ends(Fate::Failed);
@@ -89,8 +90,8 @@ impl Drop for LedgerWriter {
     }
 }
 
-/// The rows of one client: whether each of its transactions has one, and how many there are that it
-/// never made.
+/// The rows of one client: whether each of its transactions has one, and the number of rows it
+/// never inserted.
 #[derive(Default)]
 struct Found {
     rows: Vec<bool>,
@@ -98,7 +99,7 @@ struct Found {
     strangest: Option<u64>,
 }
 
-/// Takes the rows that are there.
+/// Receives the rows of the table.
 struct Rows(Vec<Found>);
 
 impl RowSink for Rows {
@@ -117,7 +118,7 @@ impl RowSink for Rows {
 }
 
 impl CommitLedger {
-    /// Compares the notes with the rows that are there. All clients have ended.
+    /// Compares the notes with the rows of the table. All clients have ended.
     pub(crate) async fn audit(
         &self,
         connection: &mut Connection,
@@ -180,7 +181,8 @@ impl CommitLedger {
 mod tests {
     use super::*;
 
-    /// What a client notes in turn: acknowledged, failed, failed in doubt, cut off.
+    /// The notes of a client, one letter per transaction: acknowledged, failed, failed in doubt,
+    /// cut off.
     fn noted(client: u32, fates: &str, ledger: &Arc<CommitLedger>) {
         let mut ledger_writer = LedgerWriter::new(ClientId(client), ledger);
         for fate in fates.chars() {

@@ -22,13 +22,12 @@ const LOOK_MAX: Duration = Duration::from_millis(320);
 /// Sessions that have not ended after this time are terminated. Those without a statement end as
 /// soon as the server reads that the connection was closed.
 const BY_THEMSELVES: Duration = Duration::from_secs(2);
-/// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time
-/// for that.
+/// Longest wait for sessions to end; a busy machine, or a server that rolls back, needs time.
 const SETTLING: Duration = Duration::from_secs(10);
-/// The same once the user has asked for the end: sessions are told to end at once.
+/// The same after an interrupt: sessions are terminated at once.
 const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
 
-/// A server's numbers of the sessions that a trial's clients opened on it.
+/// The server's ids of the sessions that a trial's clients opened on it.
 #[derive(Debug, Default)]
 pub struct OpenSessions(Mutex<HashMap<u32, Instant>>);
 
@@ -39,15 +38,15 @@ impl OpenSessions {
         }
     }
 
-    /// A session said good-bye with nothing under way; whether it is still there does not matter.
+    /// Records a session that was closed while idle; it need not be awaited.
     pub(crate) fn closed(&self, connection: &Connection) {
         if let Some(number) = connection.session_number() {
             lock(&self.0).remove(&number);
         }
     }
 
-    /// Those that were opened since a moment: a server that was started again numbers its sessions
-    /// anew.
+    /// Ids of the sessions opened after a moment: a restarted server assigns ids from the beginning
+    /// again.
     fn numbers(&self, since: Option<Instant>) -> HashSet<u32> {
         let sessions = lock(&self.0);
         let is_meant = |opened: &Instant| since.is_none_or(|since| *opened >= since);
@@ -55,20 +54,20 @@ impl OpenSessions {
     }
 }
 
-/// A connection beside the load. Its statements may take as long as the data are large, but the
-/// server has to be well.
+/// Opens a connection in addition to those of the load. Its statements have no fixed time limit,
+/// because data may be large, but the server must be healthy.
 pub(crate) async fn observe(target: &Target) -> Result<Connection, OperationFailure> {
     Connection::connect(target, &Io::WithTimeout(TimeoutPolicy::for_work(target))).await
 }
 
-/// True when a question ended without the server's word: it is silent, or the user does not want to
-/// wait.
+/// True when a query ended without an answer of the server: the server is silent, or the user does
+/// not want to wait.
 pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
     failure.code == 0 && matches!(failure.kind, FailureKind::Timeout | FailureKind::Cancelled)
 }
 
-/// Waits for the sessions to end that were opened since a moment. Returns how many did not,
-/// although they were told to. Fails when the server does not answer any more.
+/// Waits for the sessions opened since a moment to end. Returns the number of those that did not
+/// end although they were terminated. Fails when the server stops answering.
 pub(crate) fn settle(
     observer: &mut Connection,
     target: &Target,
@@ -86,14 +85,14 @@ pub(crate) fn settle(
     })
 }
 
-/// A server's sessions as far as they are the trial's own.
+/// The trial's own sessions on a server.
 trait Sessions {
     fn left(&mut self) -> Result<Vec<u32>, OperationFailure>;
     fn end(&mut self, session: u32);
 }
 
-/// `limits` are how long sessions may take to end by themselves, and how long in all; they are
-/// asked at every look.
+/// `limits` returns the time for sessions to end on their own, and the total time; it is called at
+/// every check.
 fn wait(
     sessions: &mut impl Sessions,
     limits: impl Fn() -> (Duration, Duration),
@@ -135,12 +134,12 @@ impl Observed<'_> {
 
 impl Sessions for Observed<'_> {
     fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
-        // Numbers are used again, and a proxy gives numbers of its own: only sessions that look
-        // like dyno's are.
+        // Ids are reused, and a proxy assigns its own ids: only sessions that look like dyno's are
+        // terminated.
         let sql = self.statements.list;
         let answer = match self.ask(sql) {
-            // The connection may have broken with those of the clients; the server may be well
-            // again.
+            // The connection may have broken together with those of the clients, and the server may
+            // be healthy again.
             Err(failure) if !is_unanswered(&failure) => {
                 block_on(observe(self.target)).and_then(|fresh| {
                     *self.observer = fresh;
@@ -149,7 +148,7 @@ impl Sessions for Observed<'_> {
             }
             answer => answer,
         };
-        // A server that refuses is told of by the audit, which cannot be made then.
+        // If the server refuses the query, the audit will fail and report it.
         let rows = match answer {
             Err(failure) if is_unanswered(&failure) => return Err(failure),
             answer => answer.unwrap_or_default().0,
@@ -165,7 +164,7 @@ impl Sessions for Observed<'_> {
 
     fn end(&mut self, session: u32) {
         let sql = self.statements.end.replace('?', &session.to_string());
-        // It may have ended meanwhile; the next look tells.
+        // It may have ended in the meantime; the next check shows it.
         let _ = block_on(self.observer.query(&sql, &mut Discard));
     }
 }
@@ -174,7 +173,7 @@ impl Sessions for Observed<'_> {
 mod tests {
     use super::*;
 
-    /// Sessions that end when they are told to, or do not.
+    /// Sessions that end when they are terminated, or do not.
     struct Scripted {
         left: Vec<u32>,
         told: Vec<u32>,

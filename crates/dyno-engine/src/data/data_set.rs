@@ -5,13 +5,13 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::sync::atomic::AtomicUsize;
 
-/// A table as the loader makes it.
+/// A table created by the loader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDefinition {
     /// Name, unquoted.
     pub name: String,
-    /// Makes the empty table; empty where the clients make it, so that the loader only drops what
-    /// an earlier trial has left.
+    /// Statement that creates the empty table; empty if the clients create it and the loader only
+    /// drops leftovers of an earlier trial.
     pub create: String,
     /// Columns that the loader fills.
     pub columns: Vec<&'static str>,
@@ -36,22 +36,21 @@ impl TableDefinition {
 
 /// The tables of a workload and their rows, which are a pure function of (seed, table, row number).
 pub trait DataSet: Send + Sync {
-    /// Equal fingerprints mean equal data: a loaded data set can be used again.
+    /// Equal fingerprints mean equal data: a loaded data set can be reused.
     fn fingerprint(&self) -> String;
 
-    /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so
-    /// that the next trial may use it.
+    /// True when the data are reusable after a trial (read-only, or with as many rows as before).
     fn is_reusable(&self) -> bool {
         false
     }
 
-    /// The tables, with as many rows as are loaded.
+    /// The tables, with the number of rows to load.
     fn tables(&self) -> Vec<TableDefinition> {
         Vec::new()
     }
 
-    /// The data sets that this one consists of, each of which is made when those before it are.
-    /// None: it is one itself. Its tables are those of all.
+    /// The data sets that this one consists of, in order of creation. Empty if it is a single one.
+    /// Its tables are those of all parts.
     fn parts(&self) -> Vec<&dyn DataSet> {
         Vec::new()
     }
@@ -62,8 +61,8 @@ pub trait DataSet: Send + Sync {
         false
     }
 
-    /// Makes what the tables above do not have, by statements or a program of the workload's own.
-    /// An interrupt by the user ends it.
+    /// Creates everything beyond the tables above, by statements or a program of the workload. An
+    /// interrupt by the user ends it.
     ///
     /// # Errors
     /// Why it could not be made.
@@ -71,15 +70,15 @@ pub trait DataSet: Send + Sync {
         Ok(())
     }
 
-    /// Removes what [`Self::make`] has created. dyno drops the rest.
+    /// Removes what [`Self::make`] created. dyno drops the rest.
     fn unmake(&self, _target: &Target, _interrupts: &AtomicUsize) {}
 
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only
-    /// where a table has rows to load.
+    /// for tables with rows to load.
     fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 
-/// No tables: the workload finds its own.
+/// No tables: the workload uses existing ones.
 #[derive(Debug, Clone, Copy)]
 pub struct NoData;
 

@@ -6,7 +6,7 @@ use dyno_model::schema::{Schema, TableSchema};
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
 
-/// Reads the schema of a target's database, for who has no connection to it.
+/// Reads the schema of a target's database over a separate connection.
 #[must_use]
 pub fn of(target: &Target) -> Option<Schema> {
     let io = Io::WithTimeout(TimeoutPolicy::for_questions(target));
@@ -16,8 +16,8 @@ pub fn of(target: &Target) -> Option<Schema> {
     schema
 }
 
-/// Reads the schema over a connection of an observer; `None` for what has no tables, and where the
-/// server does not tell.
+/// Reads the schema over the connection of an observer; `None` for a target without tables, and
+/// where the server does not report it.
 pub async fn read(connection: &mut Connection, engine: Engine) -> Option<Schema> {
     if !engine.keeps_data() || !engine.has_sql() {
         return None;
@@ -44,7 +44,7 @@ async fn tables(
     Ok(tables)
 }
 
-/// An answer, each row with so many fields; what is not known is empty.
+/// The rows of a query with `FIELDS` columns; unknown values are empty.
 async fn rows<const FIELDS: usize>(
     connection: &mut Connection,
     sql: &str,

@@ -11,7 +11,7 @@ use zipfian::Zipfian;
 /// A distribution over any range of keys.
 #[derive(Debug, Clone)]
 pub enum Distribution {
-    /// Every key alike.
+    /// All keys with equal probability.
     Uniform,
     /// A bell around the middle: the mean of `iterations` uniform draws.
     Gaussian {

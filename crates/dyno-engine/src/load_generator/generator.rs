@@ -13,8 +13,8 @@ fn cpu(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How long this thread has been ready to run while others had the processors, nanoseconds; `None`
-/// when the kernel does not tell.
+/// Time that this thread was ready to run but waiting for a processor, nanoseconds; `None` when the
+/// kernel does not report it.
 fn queued() -> Option<u64> {
     // Time on the processor, time in the queue, number of turns.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -32,7 +32,7 @@ pub(crate) struct WorkerMeter {
 }
 
 impl WorkerMeter {
-    /// To be called on the worker's thread when it starts working.
+    /// Starts the meter; called on the worker's thread when it starts working.
     pub(crate) fn start(window: &Window) -> Self {
         Self {
             cpu_at_open: cpu(ClockId::ThreadCPUTime),
@@ -44,7 +44,7 @@ impl WorkerMeter {
         }
     }
 
-    /// To be called after each turn of the event loop: notes the moment at which the window opens.
+    /// Called after each turn of the event loop: records the time at which the window opens.
     pub(crate) fn turn(&mut self, window: &Window) {
         self.has_just_opened = false;
         if !self.is_open && window.now() >= window.opens() {
@@ -56,12 +56,12 @@ impl WorkerMeter {
         }
     }
 
-    /// Statements sent in warm-up, which are left out at the end.
+    /// Records the statements sent in warm-up, which are subtracted at the end.
     pub(crate) fn note_baseline(&mut self, statements: u64) {
         self.statements_at_open = statements;
     }
 
-    /// The record at the end, on the worker's thread; with what its event loop counted since the
+    /// The record at the end, on the worker's thread; with the counters of its event loop since the
     /// window opened, if it has one.
     pub(crate) fn finish(
         &self,
@@ -94,10 +94,11 @@ pub(crate) struct ProcessCpu {
 }
 
 impl ProcessCpu {
-    /// Now. The total is exact; how it divides into user and system is known in ticks of 10 ms.
+    /// Reads the current CPU time. The total is exact; the split between user and system has a
+    /// resolution of 10 ms.
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // Fields 14 and 15, counted after the command name, which may hold blanks.
+        // Fields 14 and 15, counted after the command name, which may contain blanks.
         let mut fields =
             stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11);
         let mut ticks = || fields.next().and_then(|field| field.parse().ok()).unwrap_or(0);
@@ -123,13 +124,13 @@ pub(crate) struct MachineCpu {
 }
 
 impl MachineCpu {
-    /// Now; all 0 when the system does not tell.
+    /// Reads the current CPU time; all 0 when the system does not report it.
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let line =
             stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guest times behind are contained
-        // in user.
+        // user, nice, system, idle, iowait, irq, softirq, steal; the following guest times are
+        // included in user.
         let fields: Vec<u64> =
             line.split_whitespace().take(8).filter_map(|field| field.parse().ok()).collect();
         Self { total: fields.iter().sum(), stolen: fields.get(7).copied().unwrap_or(0) }
@@ -146,7 +147,7 @@ impl MachineCpu {
     }
 }
 
-/// Largest resident set of this process so far, in bytes; 0 when the system does not tell.
+/// Largest resident set of this process so far, in bytes; 0 when the system does not report it.
 pub(crate) fn memory_peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status

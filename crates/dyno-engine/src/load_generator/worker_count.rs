@@ -11,10 +11,10 @@ const CLIENTS_PER_WORKER: u32 = 64;
 /// A larger number of workers must be faster by this factor to be chosen: they take more CPU time.
 const GAIN_MIN: f64 = 1.02;
 
-/// Number of workers when neither the plan nor a measurement says otherwise: one client each for
-/// drivers that block; as many as processors when the server is elsewhere. On a machine that the
-/// server shares, fewer workers find more answers ready at a time; how few do best differs with the
-/// server's processes or threads (docs/decisions/003-workers.md has the measurements).
+/// Number of workers when neither the plan nor a measurement determines it: one per client for
+/// drivers that block; as many as processors when the server is remote. On a machine shared with
+/// the server, fewer workers process more answers per wake-up; the best number depends on whether
+/// the server uses processes or threads (docs/decisions/003-workers.md has the measurements).
 #[must_use]
 pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
     let processors = processors();
@@ -37,7 +37,7 @@ fn processors() -> u32 {
 }
 
 /// The numbers of workers that a run has tried. Trials with the same statements and number of
-/// clients have the same number of workers: the first of them measures, so that configurations
+/// clients use the same number of workers: the first of them measures it, so that configurations
 /// differ in nothing else.
 #[derive(Debug, Default)]
 pub struct MeasuredWorkers(Mutex<BTreeMap<Key, Vec<WorkersTried>>>);
@@ -46,7 +46,7 @@ pub struct MeasuredWorkers(Mutex<BTreeMap<Key, Vec<WorkersTried>>>);
 type Key = (Engine, Vec<&'static str>, u32);
 
 impl MeasuredWorkers {
-    /// What is known of these clients, measured now if nothing is.
+    /// The result for these clients, measured now if it does not exist.
     pub(crate) fn known<E>(
         &self,
         key: Key,
@@ -72,8 +72,8 @@ pub(crate) fn candidates(clients: u32) -> Vec<WorkersTried> {
         .collect()
 }
 
-/// The number with the highest throughput, or a smaller one that is nearly as fast; `None` where
-/// none was tried.
+/// The number with the highest throughput, or a smaller one that is nearly as fast; `None` if none
+/// was tried.
 pub(crate) fn best(tried: &[WorkersTried]) -> Option<u32> {
     let fastest = tried.iter().map(|it| it.per_second).fold(0.0, f64::max);
     tried.iter().find(|it| it.per_second * GAIN_MIN >= fastest).map(|it| it.workers)

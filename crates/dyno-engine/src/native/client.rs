@@ -68,11 +68,11 @@ pub(crate) struct Client<W: Workload> {
 
 /// How a transaction that did not commit ended.
 enum Loss {
-    /// Counted as failed or skipped; the client goes on.
+    /// Counted as failed or skipped; the client continues.
     Failed,
     /// The client was cut off; the transaction remains unfinished.
     Cut,
-    /// Counted as failed; the client ends, the others go on.
+    /// Counted as failed; the client ends, the others continue.
     Ended,
     /// The client cannot continue after this failure.
     GaveUp(Box<FatalCause>),

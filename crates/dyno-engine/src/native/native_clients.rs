@@ -15,27 +15,27 @@ use dyno_model::target::Target;
 use std::sync::Arc;
 use std::time::Duration;
 
-// Databases take no names away from the samples.
+// Samples can distinguish the names of all databases.
 const _: () = assert!(NAMED_MAX <= NAMES_MAX && DATABASES_MAX as usize <= NAMES_MAX);
 
 /// The state shared by all clients of a native workload.
 pub(crate) struct NativeClients<W: Workload> {
-    /// One; or, where clients are spread over databases, one for each target: its books are those
-    /// of its own clients.
+    /// One workload; with several databases, one for each target, which counts only the
+    /// transactions of its own clients.
     pub(crate) workloads: Vec<Arc<W>>,
     pub(crate) retry: Arc<RetryPolicy>,
     /// Clients are assigned to them round-robin. Each server numbers its sessions separately.
     pub(crate) targets: Vec<(Arc<Target>, Arc<SessionPlan>)>,
-    /// So many of them, the last ones, have clients only when others are lost.
+    /// The last `spare` targets have clients only when others are lost.
     spare: usize,
-    /// The clients' commit ledgers, if they keep one; for each workload.
+    /// The commit ledgers of the clients, one per workload, if they keep any.
     pub(crate) ledgers: Vec<Arc<CommitLedger>>,
-    /// Names of transactions; none where nobody would tell them apart.
+    /// Names of transactions; empty if there is nothing to distinguish.
     pub(crate) transactions: Vec<&'static str>,
 }
 
 impl<W: Workload> NativeClients<W> {
-    /// Several workloads are one for each target.
+    /// Creates the state; with several workloads there is one per target.
     pub(crate) fn new<'t>(
         workloads: Vec<Arc<W>>,
         targets: impl IntoIterator<Item = &'t Target>,
@@ -60,7 +60,7 @@ impl<W: Workload> NativeClients<W> {
             let names = transaction_names(&databases, &transactions).into_iter();
             transactions = names.map(lasting).collect();
         }
-        // Of so many, nobody reads the figures; a sample has no room for them.
+        // With too many names, samples cannot distinguish them, and reports would be unreadable.
         if transactions.len() > NAMES_MAX {
             transactions.clear();
         }
@@ -91,12 +91,12 @@ impl<W: Workload> NativeClients<W> {
         self.workloads.len() > 1
     }
 
-    /// The place of a client's database.
+    /// Index of a client's database.
     fn database(&self, client: ClientId) -> usize {
         ClientNumbers::group_of(client.0, self.workloads.len() as u32).0 as usize
     }
 
-    /// What a client works at.
+    /// The workload of a client.
     pub(crate) fn workload(&self, client: ClientId) -> &Arc<W> {
         &self.workloads[self.database(client)]
     }
@@ -106,13 +106,13 @@ impl<W: Workload> NativeClients<W> {
         ClientId(ClientNumbers::group_of(client.0, self.workloads.len() as u32).1)
     }
 
-    /// What a client notes of its commits in, where it does.
+    /// The commit ledger of a client, if it keeps one.
     pub(crate) fn ledger(&self, client: ClientId) -> Option<&Arc<CommitLedger>> {
         self.ledgers.get(self.database(client))
     }
 
-    /// The place among [`Self::transactions`] of a client's transaction, from its place among the
-    /// names that the workload gives.
+    /// Index in [`Self::transactions`] of a client's transaction, from its index among the
+    /// workload's names.
     pub(crate) fn name(&self, client: ClientId, own: u16) -> u16 {
         if !self.is_spread() {
             return own;
@@ -123,13 +123,13 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// Names that each workload has among [`Self::transactions`].
+    /// Number of names that each workload has in [`Self::transactions`].
     pub(crate) fn names_each(&self) -> usize {
         self.transactions.len() / self.workloads.len()
     }
 }
 
-/// Kinds and statements of a workload with the control statements behind them.
+/// Kinds and statements of a workload, followed by the control statements.
 fn session_plan<W: Workload>(workload: &W, load: &LoadPlan) -> SessionPlan {
     let has_ledger = workload.keeps_ledger();
     SessionPlan {

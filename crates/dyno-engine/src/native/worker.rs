@@ -220,7 +220,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         executor.turn(TURN_MAX)?;
         let is_waiting = ready.get() + failed.get() < assignment.clients.len();
         if is_waiting && matches!(assignment.post.go.try_recv(), Err(TryRecvError::Disconnected)) {
-            // Called off: the connections being opened are not needed.
+            // The start was cancelled: connections that are being opened are not needed.
             return Ok(WorkerReport::default());
         }
     }

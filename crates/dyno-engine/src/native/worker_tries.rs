@@ -15,14 +15,14 @@ use dyno_model::units::Nanos;
 /// to connect than the choice is worth.
 const CLIENTS_TRIED: std::ops::RangeInclusive<u32> = 4..=512;
 /// Length of a single try. Each number of workers has two, so that a drift of the machine's speed
-/// favours none.
+/// favours no number.
 const TRY: Nanos = Nanos(250_000_000);
 /// Time before the window of a try, in which all clients begin.
 const TRY_WARMUP: Nanos = Nanos(50_000_000);
 
-/// Tries numbers of workers with short loads of the same clients, where the number makes a
-/// difference and nobody has set it: the server shares the machine and clients neither wait nor
-/// write. Empty where nothing was tried.
+/// Tries numbers of workers with short loads of the same clients, if the number matters and the
+/// user has not set it: the server shares the machine, and clients neither wait nor write. Empty if
+/// nothing was tried.
 ///
 /// `run` measures one load.
 ///
@@ -67,7 +67,7 @@ pub(crate) fn tried<W: Workload>(
     })
 }
 
-/// Keeps loads that only serve a choice out of the results.
+/// Discards the events of loads that only serve to choose the number of workers.
 struct Silent;
 impl Listener for Silent {}
 

@@ -32,9 +32,9 @@ pub(crate) struct Collector {
     pub(crate) latency: ExactLatency,
     /// Ages of counted transactions that failed or were cut off.
     censored: Histogram<u64>,
-    /// How many of them were cut off.
+    /// Number of them that were cut off.
     cut_off: u64,
-    /// How late transactions began for which a free client waited.
+    /// Delay of transactions for which a free client waited.
     lag: Histogram<u64>,
     open_intervals: VecDeque<Interval>,
     /// Index of the first open interval.
@@ -48,7 +48,7 @@ pub(crate) struct Collector {
     pub(crate) last_end: u64,
     /// Times in which nothing committed.
     gaps: Gaps,
-    /// Of a load in stages.
+    /// Results of a load in stages.
     pub(crate) stages: Option<StageTally>,
 }
 
@@ -76,12 +76,12 @@ impl Collector {
         }
     }
 
-    /// Keeps figures of each stage as well.
+    /// Also collects results of each stage.
     pub(crate) fn with_stages(self, stages: Option<StageTally>) -> Self {
         Self { stages, ..self }
     }
 
-    /// Takes samples.
+    /// Processes samples.
     pub(crate) fn take(&mut self, samples: &[Sample]) {
         for sample in samples {
             if !self.sort_commit(*sample) {
@@ -131,7 +131,7 @@ impl Collector {
             }
             self.place(end.max(self.opens))
         } else if self.first_open >= self.warmup_intervals() {
-            // Its interval is already recorded, and no counter of the window includes it.
+            // Its interval is already complete, and no counter of the window includes it.
             return;
         } else {
             // A transaction that began in warm-up and ended in the window does not count: it
@@ -437,7 +437,7 @@ mod tests {
             sample(0, Occurrence::Committed, 10, true),
             sample(1, Occurrence::Committed, 30, true),
             sample(1, Occurrence::Committed, 50, true),
-            sample(1, Occurrence::Committed, 90, false), // out of the warm-up
+            sample(1, Occurrence::Committed, 90, false), // outside the warm-up
             sample(1, Occurrence::Failed(FailureKind::Deadlock), 70, true),
             sample(0, Occurrence::CutOff, 80, true),
             sample(0, Occurrence::Late, 5, true),

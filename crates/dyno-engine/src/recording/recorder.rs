@@ -38,7 +38,7 @@ pub(crate) const UNNAMED: u16 = 0;
 
 /// Samples on their way to the coordinator.
 pub(crate) struct Batch {
-    /// Whose they are.
+    /// Number of the worker that recorded them.
     pub(crate) worker: u32,
     pub(crate) samples: Vec<Sample>,
 }
@@ -52,21 +52,21 @@ pub struct Totals {
     pub committed: u64,
     /// Failed transactions whose COMMIT was sent and not answered.
     pub in_doubt: u64,
-    /// Transactions given up.
+    /// Transactions that failed permanently.
     pub failed: u64,
-    /// Transactions that were not begun because they were too late.
+    /// Transactions that were skipped because they were too late.
     pub skipped: u64,
-    /// Statements sent, by kind, and those of them that were answered by an error.
+    /// Statements sent, by kind, and those that returned an error.
     pub sent: Vec<u64>,
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window
     /// ([`crate::window::Window::share`]).
     pub work: f64,
-    /// Transactions by their name, where they have names.
+    /// Totals by transaction name, if there are names.
     pub by_name: Vec<NameTotals>,
 }
 
-/// What [`Totals`] has of the transactions of one name.
+/// The values of [`Totals`] for the transactions of one name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NameTotals {
     pub started: u64,
@@ -119,7 +119,7 @@ impl Totals {
     }
 }
 
-/// What one statement was and left.
+/// The kind and outcome of one statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answered {
     pub(crate) kind: u16,
@@ -135,11 +135,11 @@ pub(crate) struct Answered {
 pub(crate) struct Recorder {
     samples: Vec<Sample>,
     batch: usize,
-    /// Batches that left for the channel.
+    /// Number of batches sent to the channel.
     pub(crate) handed: u64,
     pub(crate) ledger: Ledger,
     totals: Totals,
-    /// What a script counted itself.
+    /// Counters of the script itself.
     pub(crate) counts: ScriptCounts,
     /// The failures recorded in the window.
     pub(crate) failures: FailureLog,
@@ -285,7 +285,7 @@ impl Recorder {
         self.push(Occurrence::Retried(kind), now, 0, is_counted);
     }
 
-    /// Gives up a transaction whose time began at `start`.
+    /// Records the permanent failure of a transaction whose time began at `start`.
     pub(crate) fn failed(
         &mut self,
         name: u16,
@@ -318,12 +318,13 @@ impl Recorder {
         self.samples.push(Sample::new(Occurrence::CutOff, now, age, is_counted).named(name));
     }
 
-    /// Records how late a transaction began for which a free client waited, in nanoseconds.
+    /// Records the delay of a transaction for which a free client waited, in nanoseconds.
     pub(crate) fn began_late(&mut self, now: u64, lag: u64, is_counted: bool) {
         self.push(Occurrence::Late, now, lag, is_counted);
     }
 
-    /// Records that a started transaction, whose time began at `start`, was too late to be begun.
+    /// Records that a transaction, whose time began at `start`, was skipped because it was too
+    /// late.
     pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
         self.totals.skipped += 1;
         if is_counted {

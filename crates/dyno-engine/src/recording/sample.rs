@@ -8,9 +8,9 @@ use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 pub(crate) enum Occurrence {
     /// A committed transaction.
     Committed,
-    /// A transaction that was too late to be begun; the time is its age.
+    /// A transaction that was skipped because it was too late; the time is its age.
     Skipped,
-    /// A transaction given up; the time is its age.
+    /// A transaction that failed permanently; the time is its age.
     Failed(FailureKind),
     /// A retry after a failure.
     Retried(FailureKind),
@@ -18,13 +18,13 @@ pub(crate) enum Occurrence {
     NotConnected(FailureKind),
     /// A statement answered with an error.
     StatementFailed,
-    /// A connection opened again.
+    /// A reopened connection.
     Reconnected,
     /// A transaction cut off; the time is its age.
     CutOff,
-    /// A transaction of an open loop that a free client waited for has begun; the time is how late.
+    /// A transaction of an open loop that a free client waited for; the time is its delay.
     Late,
-    /// A script counted something itself; the count replaces the duration.
+    /// A counter of the script itself; the count replaces the duration.
     Counted(ScriptCounter),
     /// A successful statement of a kind, and the class of its outcome.
     Statement(u16, OutcomeClass),
@@ -47,7 +47,7 @@ const CLASS_SHIFT: u32 = 60;
 const NAME_SHIFT: u32 = 48;
 /// Maximum number of transaction names that a sample can distinguish.
 pub(crate) const NAMES_MAX: usize = 1 << (CLASS_SHIFT - NAME_SHIFT);
-/// Codes of the occurrences; kinds of statements follow behind the last.
+/// Codes of the occurrences; kinds of statements follow the last one.
 const FIRST_COUNTER: u64 = 6;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
@@ -85,14 +85,13 @@ impl Sample {
         }
     }
 
-    /// The sample of a transaction of a name, by its place among them, which must be below
-    /// [`NAMES_MAX`].
+    /// The sample of a named transaction; `name` is its index, which must be below [`NAMES_MAX`].
     #[inline]
     pub(crate) fn named(self, name: u16) -> Self {
         Self { duration_and_marks: self.duration_and_marks | u64::from(name) << NAME_SHIFT, ..self }
     }
 
-    /// Which name the transaction has.
+    /// Index of the transaction's name.
     #[inline]
     pub(crate) fn name(self) -> usize {
         (self.duration_and_marks >> NAME_SHIFT) as usize & (NAMES_MAX - 1)

@@ -10,7 +10,7 @@ use dyno_model::stages::StageRecord;
 #[derive(Debug)]
 pub(crate) struct StageTally {
     opens: u64,
-    /// When each ends, nanoseconds since the epoch.
+    /// End of each stage, nanoseconds since the epoch.
     ends: Vec<u64>,
     /// In an open loop, transactions that did not commit also have a response time: at least their
     /// age.
@@ -33,7 +33,7 @@ impl StageTally {
         (time >= self.opens && index < self.ends.len()).then_some(index)
     }
 
-    /// Takes a sample.
+    /// Processes a sample.
     pub(super) fn take(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
         match sample.occurrence() {
@@ -97,8 +97,8 @@ mod tests {
         StageTally::of(&load).expect("it has stages")
     }
 
-    /// Commits while each lasted, and of what began in it: how much there was, and how much of it
-    /// was lost.
+    /// For each stage: commits during the stage, transactions that started in it, and those of them
+    /// that did not commit.
     fn found(tally: &StageTally) -> Vec<(u64, u64, u64)> {
         let begun =
             |record: &StageRecord| record.response.map_or((0, 0), |all| (all.count, all.censored));
@@ -109,11 +109,11 @@ mod tests {
     fn a_commit_is_of_the_stage_it_ends_in_and_its_time_of_the_stage_it_began_in() {
         let mut tally = tally(LoadBy::Rate);
         tally.committed(90, 50, false); // in the warm-up
-        tally.committed(100, 50, false); // out of the warm-up
+        tally.committed(100, 50, false); // outside the warm-up
         tally.committed(1_099, 10, true);
         tally.committed(1_100, 10, true); // from the first into the second
         tally.committed(1_100, 0, true);
-        tally.committed(1_600, 10, true); // out of the second
+        tally.committed(1_600, 10, true); // after the second
         assert_eq!(found(&tally), [(2, 2, 0), (2, 2, 0)]);
     }
 

@@ -183,8 +183,8 @@ impl Window {
         time.clamp(self.opens, self.closes)
     }
 
-    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. An instant
-    /// lies either entirely inside or entirely outside.
+    /// Share of the time from `begun` to `end` within [opens, closes], 0 to 1. An instant is either
+    /// entirely inside or entirely outside.
     ///
     /// Summed over all transactions that begin before the window closes, the expected value is
     /// their rate times the window's length, whatever their durations (Campbell's theorem: the

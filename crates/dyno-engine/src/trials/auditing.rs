@@ -1,5 +1,5 @@
-//! The audit of the data after a trial, of each database that its clients used, and the connections
-//! for it.
+//! The audit of the data after a trial, for each database that its clients used, with its
+//! connections.
 
 use crate::clients::Clients;
 use crate::recording::Totals;
@@ -30,7 +30,7 @@ pub(crate) async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, Operati
     Ok(observers)
 }
 
-/// Waits until a node has applied everything committed before.
+/// Waits until a node has applied all earlier commits.
 async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), OperationFailure> {
     match node.barrier {
         Some(barrier) => observer.query(barrier, &mut Discard).await.map(|_| ()),
@@ -38,8 +38,8 @@ async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), Operatio
     }
 }
 
-/// The node to audit: the first that was up all the time, which has replaced a node that returns;
-/// otherwise the first that runs.
+/// Index of the node to audit: the first that was up all the time and may have replaced a failed
+/// primary; otherwise the first that runs.
 pub(crate) fn asked_node(states: &[NodeState]) -> usize {
     let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
     first(|state| *state == NodeState::Up)
@@ -58,9 +58,9 @@ pub(crate) struct Asks<'a, C> {
 }
 
 impl<C: Clients> Asks<'_, C> {
-    /// The audit of data that the clients' sessions are done with, and why nobody answered it, if
-    /// nobody did: the server has stopped, and who knows since when, or the user does not want to
-    /// wait. The node at `asked` answers for all; of databases, each for itself.
+    /// Audits the data after the clients' sessions have ended. If the server does not answer (it
+    /// has stopped, or the user does not want to wait), returns the reason with the audit. The node
+    /// at `asked` represents all nodes; each database is audited separately.
     pub(crate) fn audited(
         &self,
         observers: &mut [Connection],
@@ -122,10 +122,11 @@ impl<C: Clients> Asks<'_, C> {
             let is_tried_again = audited.as_ref().is_err_and(|failure: &OperationFailure| {
                 match failure.kind.remedy() {
                     _ if is_unanswered(failure) || is_end_requested() => false,
-                    // A cluster that has lost a node refuses for a while what would have to wait.
+                    // A cluster that lost a node temporarily refuses operations that would have to
+                    // wait.
                     Remedy::RetryTransaction => Instant::now() < deadline,
-                    // The connection may have broken with those of the clients; the server may be
-                    // well again.
+                    // The connection may have broken together with those of the clients, and the
+                    // server may be healthy again.
                     _ => !was_renewed,
                 }
             });

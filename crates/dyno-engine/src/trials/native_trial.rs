@@ -1,6 +1,6 @@
 //! Loads and trials of the native workloads. The measuring code is generic; this file compiles it
-//! once for all native workloads, instead of in every program that runs them. Each function fails
-//! and panics as the function that it names.
+//! once for all native workloads, instead of in every program that runs them. Errors and panics of
+//! each function are those of the generic function.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::trial::{run_groups_trial, run_load};
@@ -12,7 +12,7 @@ use dyno_model::record::TrialRecord;
 use dyno_model::target::Target;
 
 impl Native {
-    /// [`run_load`] of it.
+    /// Calls [`run_load`] with the native workload.
     pub fn run_load(
         self,
         targets: &[Target],
@@ -22,7 +22,7 @@ impl Native {
         with_native!(self, workload => run_load(workload, targets, input, listener))
     }
 
-    /// [`run_trial`](crate::run_trial) of it.
+    /// Calls [`run_trial`](crate::run_trial) with the native workload.
     pub fn run_trial(
         self,
         input: &TrialInput<'_>,
@@ -31,7 +31,7 @@ impl Native {
         self.run_groups_trial(Vec::new(), input, listener)
     }
 
-    /// [`run_groups_trial`] of it and others of its kind.
+    /// Calls [`run_groups_trial`] with native workloads of the same kind.
     pub fn run_groups_trial(
         self,
         others: Vec<Self>,

@@ -9,42 +9,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The word for a value that no transaction may change.
 const UNCHANGED: &str = "unchanged";
-/// First words of statements that are sent as they stand; everything else follows SELECT.
+/// First words of statements that are sent unchanged; everything else is put after SELECT.
 const WHOLE: [&str; 4] = ["select", "with", "values", "table"];
 
 /// The expected change of a value.
 struct Rule {
     /// As the user wrote it.
     expression: String,
-    /// Scripts by index, and by how much each of their commits changes the value.
+    /// Scripts by index, and the change of the value by each of their commits.
     steps: Vec<(usize, i64)>,
 }
 
-/// Transactions of one script; a workload is made for one trial.
+/// Counters of one script's transactions; a workload is created for one trial.
 #[derive(Default)]
 struct Count {
     begun: AtomicU64,
     committed: AtomicU64,
-    /// Those of which nothing can be in the data.
+    /// Failed transactions that certainly left nothing in the data.
     undone: AtomicU64,
 }
 
-/// All rules, and what they need to know. They fail when a value cannot be had.
+/// All rules and their state. An audit fails when a value cannot be queried.
 #[derive(Default)]
 pub struct OwnAudit {
     rules: Vec<Rule>,
     /// By script.
     counts: Vec<Count>,
-    /// Whether a script that fails leaves nothing, by script.
+    /// Whether a failed transaction leaves nothing behind, by script.
     are_whole: Vec<bool>,
 }
 
 impl OwnAudit {
-    /// The rules for scripts, each with its name and whether one that fails leaves nothing in the
-    /// data.
+    /// Parses the rules for scripts, each with its name and whether its failed transactions leave
+    /// nothing in the data.
     ///
     /// # Errors
-    /// When a rule cannot be understood or names no script.
+    /// When a rule cannot be parsed or names no script.
     pub fn new<'o>(
         rules: impl Iterator<Item = (&'o str, &'o str)>,
         scripts: &[(&str, bool)],
@@ -73,20 +73,20 @@ impl OwnAudit {
         self.rules.iter().map(|rule| rule.expression.as_str())
     }
 
-    /// A transaction of a script begins.
+    /// Records the start of a script's transaction.
     pub fn begins(&self, script: usize) {
         if let Some(count) = self.counts.get(script) {
             count.begun.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// It has ended; one that does not end is in doubt.
+    /// Records its end; a transaction that does not end is in doubt.
     pub fn ends(&self, script: usize, outcome: &Result<(), OperationFailure>) {
         let Some(count) = self.counts.get(script) else { return };
         match outcome {
             Ok(()) => count.committed.fetch_add(1, Ordering::Relaxed),
-            // A failure of dyno's own, in an expression say, may come after a statement that took
-            // effect by itself.
+            // An error within dyno, for example in an expression, may follow a statement that took
+            // effect on its own.
             Err(failure)
                 if self.are_whole[script] && failure.is_answered() && !failure.leaves_doubt() =>
             {
@@ -105,7 +105,7 @@ impl OwnAudit {
         Ok(values)
     }
 
-    /// The values after a trial beside what they have to be.
+    /// The values after a trial, with the expected ones.
     pub async fn checks(
         &self,
         connection: &mut Connection,
@@ -121,7 +121,7 @@ impl OwnAudit {
         Ok(checks)
     }
 
-    /// Smallest and largest right value after so much was committed, and so much is in doubt.
+    /// Smallest and largest correct value for the given commits and transactions in doubt.
     fn bounds(&self, steps: &[(usize, i64)], before: i64) -> (i64, i64) {
         let (mut smallest, mut largest) = (before, before);
         for (script, step) in steps {
@@ -136,8 +136,7 @@ impl OwnAudit {
         (smallest, largest)
     }
 
-    /// Asks for every value once. Returns what the server says of those that it refuses, or why one
-    /// is of no use.
+    /// Queries every value once. Returns the server's errors, and reasons for unusable values.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -157,7 +156,7 @@ impl OwnAudit {
     }
 }
 
-/// `unchanged`, or `+1 per SCRIPT` and more of that, separated by commas.
+/// Parses `unchanged`, or one or more of `+1 per SCRIPT`, separated by commas.
 fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
     if rule.trim() == UNCHANGED {
         return Ok(Vec::new());
@@ -181,7 +180,7 @@ fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
     rule.split(',').map(step).collect()
 }
 
-/// Asks for a value; nothing, and the sum of nothing, are 0.
+/// Queries a value; an empty result and the sum of no rows are 0.
 async fn value(connection: &mut Connection, expression: &str) -> Result<i64, OperationFailure> {
     let select = if begins_with(expression, &WHOLE) { "" } else { "SELECT " };
     let mut table = Table::default();
@@ -195,7 +194,8 @@ async fn value(connection: &mut Connection, expression: &str) -> Result<i64, Ope
     })
 }
 
-/// A whole number, with zeros behind the point perhaps, as servers write decimals and floats.
+/// Parses an integer, optionally with zeros after the decimal point, as servers print decimals and
+/// floats.
 fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
     let (digits, rest) = text.split_once('.').unwrap_or((text, ""));
@@ -204,7 +204,7 @@ fn whole(text: &str) -> Option<i64> {
     {
         return Some(number);
     }
-    // Floats of some size come with an exponent.
+    // Large floats are printed with an exponent.
     let number: f64 = text.parse().ok()?;
     (number.fract() == 0.0 && number.abs() <= 2_f64.powi(53)).then_some(number as i64)
 }

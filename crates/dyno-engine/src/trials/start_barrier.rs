@@ -68,7 +68,7 @@ pub fn run_groups(
         });
         let threads: Vec<_> = each.collect();
         let measured = measured(Some(&first), &mut *listener);
-        // Members that still wait for the start are told that it was cancelled.
+        // Members that still wait for the start receive its cancellation.
         drop(first);
         // A panicked member was already reported; this thread must not panic before all are joined.
         for (name, KeptHistory(history)) in

@@ -1,5 +1,5 @@
 //! Measurement of native workloads and scripts: [`run_load`] measures a load alone; [`run_trial`]
-//! adds everything that makes a figure trustworthy, from the baseline to the warnings.
+//! adds everything that makes results trustworthy, from the baseline to the warnings.
 //! [`run_script_trial`] does the same for a script.
 
 use crate::auditing::{Asks, asked_node, observers};
@@ -62,7 +62,7 @@ pub fn run_load<W: Workload>(
     )
 }
 
-/// Measures clients without anything else.
+/// Measures clients without observers or audit.
 fn alone(
     clients: &impl Clients,
     input: &LoadInput<'_>,
@@ -130,7 +130,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn think(&self, name: u16) -> Option<Nanos> {
         match self.names_each() {
             _ if !self.is_spread() => self.workloads[0].think(name),
-            // Its only name is that of its database.
+            // The only name is that of the database.
             1 if self.workloads[0].transactions().len() > 1 => None,
             each => self.workloads[0].think(name % each as u16),
         }
@@ -327,7 +327,7 @@ fn trial(
     }
     all_ended(&measured)?;
     let passed = read_at.elapsed();
-    // A silent server is not asked again, and a restarted one counts from 0.
+    // A silent server is not queried again, and a restarted one counts from 0.
     let is_asked = settled.is_ok() && mended.is_none();
     let after = if is_asked { (input.counters)() } else { Counters::new() };
     let asked = states.as_ref().map_or(0, |states| asked_node(states));

@@ -18,22 +18,23 @@ pub(crate) type Counters = BTreeMap<String, i64>;
 /// A load and the other input of a trial. Tables have been created and loaded.
 #[derive(Clone)]
 pub struct TrialInput<'a> {
-    /// The load, called as the trial is.
+    /// The load, with the name of the trial.
     pub load: LoadInput<'a>,
-    /// Which trial.
+    /// The trial.
     pub trial: Trial,
-    /// Where the clients connect, in turn: one server, or the nodes of a cluster. The first is
-    /// asked for baseline and audit.
+    /// The servers that clients connect to, round-robin: one server, or the nodes of a cluster.
+    /// Baseline and audit use the first one.
     pub nodes: Vec<Node>,
-    /// UTC time at which the trial begins, as it is written down.
+    /// UTC time at which the trial starts, as recorded.
     pub started_at: String,
     /// Time spent on loading before; 0 when data was reused.
     pub loading: Nanos,
     /// The server's own counters now.
     pub counters: &'a dyn Fn() -> Counters,
-    /// False for a workload that only reads what another changes: the other is asked.
+    /// False for a read-only workload whose tables another workload changes and audits.
     pub is_audited: bool,
-    /// Where it waits for the other groups of the trial; `None`: there are none.
+    /// The barrier at which it waits for the other groups of the trial; `None` without other
+    /// groups.
     pub barrier: Option<&'a BarrierMember>,
     /// For trials with faults: called when the clients have ended; restores the nodes.
     pub mend: Option<&'a dyn Fn() -> Mended>,
@@ -41,39 +42,39 @@ pub struct TrialInput<'a> {
 
 /// The nodes after a trial with faults.
 pub struct Mended {
-    /// What was done.
+    /// The injected faults.
     pub faults: Vec<FaultRecord>,
-    /// How each node is now, in the order of [`TrialInput::nodes`]; or why none answers any more.
+    /// State of each node, in the order of [`TrialInput::nodes`]; or why none of them answers.
     pub nodes: Result<Vec<NodeState>, String>,
 }
 
-/// How a node is after a trial with faults.
+/// State of a node after a trial with faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeState {
-    /// It runs, and did all the time.
+    /// It was running all the time.
     Up,
-    /// It was ended at this moment and runs again.
+    /// It ended at this moment and is running again.
     Restarted(Instant),
-    /// It does not run.
+    /// It is not running.
     Down,
 }
 
 /// A server under load.
 #[derive(Clone)]
 pub struct Node {
-    /// Where it is, and where its share of the clients connects.
+    /// Address of the server, which its share of the clients connects to.
     pub target: Target,
-    /// Where they connect instead, when they talk to an application in front of it.
+    /// Address that clients connect to instead, when an application is in front of the server.
     pub client_target: Option<Target>,
-    /// A statement that it answers when it has done all that was committed on other nodes before;
-    /// `None` for one that stands alone.
+    /// A query that returns once the node has applied all earlier commits of other nodes; `None`
+    /// for a single server.
     pub barrier: Option<&'static str>,
-    /// Clients go there only when they have lost another node.
+    /// Clients move there only after losing another node.
     pub is_spare: bool,
 }
 
 impl Node {
-    /// A server that stands alone.
+    /// A single server.
     #[must_use]
     pub fn alone(target: Target) -> Vec<Self> {
         vec![Self { target, client_target: None, barrier: None, is_spare: false }]
@@ -81,8 +82,8 @@ impl Node {
 }
 
 impl<'a> TrialInput<'a> {
-    /// A trial on data that were there, on a server elsewhere that has no counters. What it draws
-    /// follows from the experiment's seed and its id ([`trial_seed`]).
+    /// A trial on existing data, on a remote server without counters. Its random values depend on
+    /// the experiment's seed and its id ([`trial_seed`]).
     #[must_use]
     pub fn new(
         trial: Trial,

@@ -1,8 +1,7 @@
 //! `bulk_insert`: each client fills its own table with multi-row INSERTs.
 //!
-//! A transaction is either one INSERT of a given number of rows, or, as sysbench counts, one row:
-//! rows are kept until their INSERT would be longer than 512 KiB, so most transactions send
-//! nothing.
+//! A transaction is either one INSERT of a given number of rows, or, as in sysbench, one row: rows
+//! are buffered until their INSERT would exceed 512 KiB, so most transactions send nothing.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::sbtest::{integer, row_counts};

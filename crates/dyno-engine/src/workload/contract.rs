@@ -51,13 +51,13 @@ type Result<T> = std::result::Result<T, OperationFailure>;
 /// A workload, shared by all clients of a trial.
 #[expect(async_fn_in_trait, reason = "futures stay on the worker thread that makes them")]
 pub trait Workload: Send + Sync + 'static {
-    /// State of one client, made before its first transaction.
+    /// State of one client, created before its first transaction.
     type Client: 'static;
-    /// What the audit needs to know of the data before the trial.
+    /// State of the data before the trial that the audit needs.
     type Baseline: Default;
 
-    /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and
-    /// `rollback` are added behind.
+    /// Names of the kinds of statements; each has a separate histogram. `begin`, `commit` and
+    /// `rollback` are appended.
     fn kinds(&self) -> Vec<&'static str>;
 
     /// Indexes in [`Self::kinds`] of the kinds that are a COMMIT. The server counts them in
@@ -71,9 +71,9 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// True when each transaction leaves a row in the [commit ledger](crate::commit_ledger). The
-    /// session writes it, before COMMIT; where the workload begins no transactions, each of its
-    /// transactions is put into one.
+    /// True when each transaction inserts a row into the [commit ledger](crate::commit_ledger). The
+    /// session inserts it before COMMIT; if the workload begins no transactions, the session wraps
+    /// each of them in one.
     fn keeps_ledger(&self) -> bool {
         false
     }
@@ -84,8 +84,8 @@ pub trait Workload: Send + Sync + 'static {
         0
     }
 
-    /// True when it is known to change nothing in the database, so that running it in advance
-    /// leaves the data as they are.
+    /// True when it is known not to change the database, so that it can run in advance without
+    /// affecting the data.
     fn only_reads(&self) -> bool {
         false
     }
@@ -96,14 +96,13 @@ pub trait Workload: Send + Sync + 'static {
         Some("BEGIN")
     }
 
-    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None
-    /// where all are sent as text.
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. Empty
+    /// if all are sent as text.
     fn statements(&self) -> Vec<StatementText> {
         Vec::new()
     }
 
-    /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of
-    /// it.
+    /// Statements shown by `dyno workloads NAME`; workloads that send text return examples.
     fn examples(&self) -> Vec<StatementText> {
         self.statements()
     }
@@ -120,27 +119,26 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The name of a client's transaction, by its place among [`Self::transactions`], from its
-    /// number and the numbers that its attempts will draw. Not asked for where there is one name or
-    /// none.
+    /// The name of a client's transaction, as an index into [`Self::transactions`], from its number
+    /// and the random numbers that its attempts will draw. Not called with fewer than two names.
     fn name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
         0
     }
 
-    /// Closed loop: how long a client waits on average before a transaction of this name, where
-    /// that is not the load's think time.
+    /// Closed loop: mean think time before a transaction of this name, if it differs from the
+    /// load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {
         None
     }
 
-    /// Closed loop: how long a client waits before each transaction of this name in addition to its
-    /// think time, always the same.
+    /// Closed loop: fixed keying time of a client before each transaction of this name, in addition
+    /// to its think time.
     fn keying(&self, _name: u16) -> Nanos {
         Nanos(0)
     }
 
-    /// One attempt of a transaction. The same sequence number brings the same random numbers in
-    /// every attempt.
+    /// One attempt of a transaction. Every attempt with the same sequence number draws the same
+    /// random numbers.
     async fn transaction(
         &self,
         client: &mut Self::Client,
@@ -155,29 +153,29 @@ pub trait Workload: Send + Sync + 'static {
         Verdict::Policy
     }
 
-    /// Sends what a client has kept back, after its last transaction. Not called for a client that
+    /// Sends what a client has buffered, after its last transaction. Not called for a client that
     /// was cut off or gave up.
     async fn finish(&self, _client: &mut Self::Client, _session: &mut Session) -> Result<()> {
         Ok(())
     }
 
-    /// Reads what the audit will need, if it needs to know the data before the trial.
+    /// Reads the state of the data before the trial, if the audit needs it.
     async fn baseline(&self, _connection: &mut Connection) -> Result<Self::Baseline> {
         Ok(Self::Baseline::default())
     }
 
-    /// Kinds of statements that are sent as text although the query mode says otherwise, because
-    /// the server cannot prepare them; known once [`Self::baseline`] was asked for.
+    /// Kinds of statements that are sent as text in every query mode, because the server cannot
+    /// prepare them; known after [`Self::baseline`].
     fn sent_as_text(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// How a table grows with every commit, where that is what the workload is about.
+    /// Growth of the table per commit, for workloads that measure growth.
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
         None
     }
 
-    /// What clients read and wrote, where they write it down. Clients have ended and dropped their
+    /// The history of reads and writes, if clients record it. Clients have ended and dropped their
     /// state.
     fn history(&self) -> Option<Arc<History>> {
         None
@@ -196,19 +194,19 @@ pub trait Workload: Send + Sync + 'static {
 pub enum Verdict {
     /// As the retry policy specifies.
     Policy,
-    /// The transaction counts as failed, the client goes on with its next one.
+    /// The transaction counts as failed, and the client continues with the next one.
     GoesOn,
-    /// The transaction was not begun, because it was too late, and counts as skipped; the client
-    /// goes on with its next one.
+    /// The transaction was not started, because it was too late, and counts as skipped; the client
+    /// continues with the next one.
     Skipped,
-    /// The transaction counts as failed and the client ends; the others go on.
+    /// The transaction counts as failed and the client ends; the others continue.
     EndsClient,
     /// The transaction counts as failed, and all clients stop.
     EndsRun,
 }
 
-/// Names of a workload's kinds of statements, with those of the ledger and the control statements
-/// behind them.
+/// Names of a workload's kinds of statements, followed by those of the ledger and the control
+/// statements.
 #[must_use]
 pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
     let mut kinds = workload.kinds();
@@ -217,19 +215,19 @@ pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
     kinds
 }
 
-/// The integer a query answers with; 0 for NULL, as `SUM` of nothing gives.
+/// The integer that a query returns; 0 for NULL, which `SUM` of no rows returns.
 pub(crate) async fn scalar(connection: &mut Connection, sql: &str) -> Result<i64> {
     let mut table = Table::default();
     connection.query(sql, &mut table).await?;
     Ok(table.number(0))
 }
 
-/// How many rows a table has.
+/// The number of rows of a table.
 pub(super) async fn count_rows(connection: &mut Connection, table: &str) -> Result<u64> {
     Ok(scalar(connection, &format!("SELECT COUNT(*) FROM {table}")).await?.unsigned_abs())
 }
 
-/// The check of how many rows there are.
+/// The check of a number of rows.
 pub(super) fn row_count(
     table: impl Into<String>,
     expected: RangeInclusive<u64>,

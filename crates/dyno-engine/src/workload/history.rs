@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const OBJECTS: &[&str] = &["registers", "lists"];
 /// The table.
 const TABLE: &str = "history_objects";
-/// Values of a list from which on nothing is appended; clients that are at it already still do.
+/// Number of values at which a list is full; clients already working on it may still append.
 const LIST_MAX: usize = 32;
 /// Longest text of a value in a list, comma included.
 const VALUE_TEXT: u64 = 12;
@@ -37,13 +37,13 @@ const COLUMN_MAX: u64 = 16_000;
 /// Percentage of transactions that write their first object twice, so that another transaction
 /// might read the intermediate value.
 const TWICE: u64 = 10;
-/// Values that a transaction appends to a list at most: that many may come from each client which
-/// saw it one short of full.
+/// Maximum number of values that a transaction appends to a list: each client that saw it one short
+/// of full may append this many.
 const APPENDED_MAX: u64 = 2;
 
 const SELECT: usize = 0;
 const WRITE: usize = 1;
-/// Resets a list outside of the history to a single value.
+/// Resets a list outside the history to a single value.
 const BEGIN_ANEW: usize = 2;
 
 pub(super) fn description() -> WorkloadDescription {
@@ -105,7 +105,7 @@ pub struct Histories {
     reads: usize,
     writes: usize,
     rollbacks: u64,
-    /// Attempts that each client may keep.
+    /// Number of attempts that each client may record.
     room: usize,
     options: WorkloadOptions,
     isolation: Option<String>,
@@ -114,8 +114,8 @@ pub struct Histories {
     history: OnceLock<Arc<History>>,
 }
 
-/// A row per object: so many that are in use at a time, one set of them after the other, and one
-/// set that is not in the history. No trial uses another's table: what an earlier trial wrote is in
+/// One row per object: sets of rows that are used one after the other, and one set outside the
+/// history. Each trial uses a fresh table, so that no history contains values of an earlier trial.
 /// no history of the next.
 struct Table {
     objects: Objects,
@@ -126,15 +126,15 @@ struct Table {
     dialect: &'static Dialect,
 }
 
-/// State of one client: its part of the history, handed over when the client ends, however it ends.
+/// State of one client: its part of the history, handed over whenever the client ends.
 pub struct HistoryClient {
     id: ClientId,
     attempts: Vec<Attempt>,
     kept: Arc<Mutex<Vec<Attempt>>>,
     room: usize,
-    /// Which set of rows each key is in.
+    /// Current set of rows of each key.
     sets: Vec<u64>,
-    /// Values that it has written, or tried to.
+    /// Number of values that it has written or tried to write.
     written: u64,
     /// End of its last attempt.
     last: u64,
@@ -147,7 +147,7 @@ impl Drop for HistoryClient {
 }
 
 impl HistoryClient {
-    /// Whether the attempt in progress is in the history.
+    /// Whether the history includes the attempt in progress.
     fn is_kept(&self) -> bool {
         self.attempts.last().is_some_and(|attempt| attempt.ended.is_none())
     }
@@ -160,7 +160,7 @@ impl HistoryClient {
         }
     }
 
-    /// The attempt in progress, if it is in the history.
+    /// The attempt in progress, if the history includes it.
     fn current(&mut self) -> Option<&mut Attempt> {
         self.attempts.last_mut().filter(|attempt| attempt.ended.is_none())
     }
@@ -179,7 +179,7 @@ impl HistoryClient {
         }
     }
 
-    /// The read that was noted last has been answered.
+    /// Records the answer to the last read.
     fn saw(&mut self, values: &[u64]) {
         let operations = self.current().map(|attempt| &mut attempt.operations);
         if let Some(Operation::Read { seen, .. }) =
@@ -190,14 +190,14 @@ impl HistoryClient {
     }
 }
 
-/// What a transaction does, the same in every attempt.
+/// Operations of a transaction, the same in every attempt.
 struct Draw {
     keys: Vec<usize>,
     writes_twice: bool,
     is_rolled_back_first: bool,
 }
 
-/// The values that a row holds; of a register one, or none.
+/// The values in a row; for a register at most one.
 #[derive(Default)]
 struct Seen(Option<Vec<u64>>);
 
@@ -288,7 +288,7 @@ impl Histories {
         result
     }
 
-    /// All but the end of a transaction.
+    /// All operations of a transaction except its end.
     async fn operations(
         &self,
         client: &mut HistoryClient,
@@ -312,8 +312,8 @@ impl Histories {
         Ok(())
     }
 
-    /// Reads an object; of a list that is full the next that is not. Its row, and whether it is
-    /// full.
+    /// Reads an object; if a list is full, reads the next one that is not. Returns its row, and
+    /// whether it is full.
     async fn read_key(
         &self,
         client: &mut HistoryClient,
@@ -329,7 +329,7 @@ impl Histories {
                 return Ok((row, is_full));
             }
             if set + 1 == self.table.sets {
-                // The last there is: it keeps no more from here on.
+                // This was the last list; the client records no more attempts.
                 client.room = 0;
                 return Ok((row, is_full));
             }
@@ -337,7 +337,7 @@ impl Histories {
         }
     }
 
-    /// Reads a row. Returns how many values it holds.
+    /// Reads a row. Returns the number of its values.
     async fn read(
         &self,
         client: &mut HistoryClient,
@@ -475,7 +475,7 @@ impl Workload for Histories {
 }
 
 impl Table {
-    /// Characters of a list.
+    /// Width of a list column in characters.
     fn width(&self) -> u64 {
         (LIST_MAX as u64 + APPENDED_MAX * u64::from(self.clients)) * VALUE_TEXT
     }

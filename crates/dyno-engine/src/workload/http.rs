@@ -69,7 +69,7 @@ pub(super) fn description() -> WorkloadDescription {
 /// The workload `http`.
 pub struct Http {
     requests: Vec<Request>,
-    /// For each request the weights up to it, added up; `None` when all are sent in order.
+    /// Cumulative weights of the requests; `None` when all are sent in order.
     weights: Option<Vec<u64>>,
     keys: i64,
     distribution: Distribution,
@@ -78,16 +78,16 @@ pub struct Http {
     keeps_cookies: bool,
 }
 
-/// A request as it is made ready once.
+/// A request, prepared once.
 struct Request {
-    /// Name for as long as the process lives, as names of kinds are.
+    /// Name with static lifetime, like all names of kinds.
     name: &'static str,
     /// The method and a blank.
     start: String,
     path: Template,
-    /// What stands behind the path, up to the host's name; empty when the spec gives one.
+    /// The text between the path and the host's name; empty when the spec sets a Host header.
     host: &'static str,
-    /// All lines that are not made anew for each request.
+    /// All header lines that are the same for every request.
     headers: Template,
     body: Option<Template>,
     is_head: bool,
@@ -101,7 +101,7 @@ pub struct HttpClient {
     number: u64,
     cookies: Cookies,
     request: Vec<u8>,
-    /// Body of the request, and then that of its answer where somebody looks at it.
+    /// Body of the request, and then that of the answer if it is checked.
     body: Vec<u8>,
 }
 
@@ -210,7 +210,7 @@ impl Request {
         })
     }
 
-    /// Writes the request as it goes out.
+    /// Writes the request in its final form.
     fn write(
         &self,
         connection: &http::Connection,
@@ -246,7 +246,8 @@ impl Request {
         }
     }
 
-    /// Checks the answer. Messages quote nothing from it: it may contain what the request did.
+    /// Checks the answer. Messages quote nothing from it, because it may repeat data of the
+    /// request.
     fn check(&self, answer: Answer, body: &[u8]) -> Result<Outcome, OperationFailure> {
         let (name, status) = (self.name, answer.status);
         let refuse = |kind: FailureKind, what: String| {
@@ -283,7 +284,7 @@ impl Request {
     }
 }
 
-/// The connection of a system that is a service, as all systems of this workload are.
+/// The connection as one to a service; all systems of this workload are services.
 fn service(connection: &mut Connection) -> Result<&mut http::Connection, OperationFailure> {
     match connection {
         Connection::Http(service) => Ok(service),
@@ -292,7 +293,7 @@ fn service(connection: &mut Connection) -> Result<&mut http::Connection, Operati
     }
 }
 
-/// The value of a variable of the environment; it is shown nowhere.
+/// The value of an environment variable; it is never printed.
 fn variable(request: &str, name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|error| match error {
         std::env::VarError::NotPresent => format!(
@@ -305,7 +306,7 @@ fn variable(request: &str, name: &str) -> Result<String, String> {
     })
 }
 
-/// The same for a place in which a line's end would begin another header.
+/// The same for a header line, in which a line break would start another header.
 fn line_variable(request: &str, name: &str) -> Result<String, String> {
     let value = variable(request, name)?;
     match value.bytes().any(|byte| byte.is_ascii_control()) {
@@ -383,11 +384,11 @@ impl Workload for Http {
     }
 }
 
-/// Whether a workload and the systems of an engine go together: SQL is for databases, requests are
-/// for services.
+/// Checks that a workload and an engine are compatible: SQL requires a database, requests a
+/// service.
 ///
 /// # Errors
-/// When they do not, in words.
+/// A description, when they are not.
 pub fn check_engine(kind: &str, engine: Engine) -> Result<(), String> {
     match (kind == HTTP, engine.has_sql()) {
         (true, true) => Err(format!(

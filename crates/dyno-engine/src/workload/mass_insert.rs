@@ -1,11 +1,10 @@
-//! `mass-insert`: clients insert rows of people into one growing table, until it has as many as the
-//! stop rule lets them insert.
+//! `mass-insert`: clients insert rows about people into one growing table, until it reaches the
+//! number of rows of the stop rule.
 //!
-//! The table is that of a published study of the disk as bottleneck, in which a row took about 70
-//! bytes; addresses and names are random letters of that length. The workload shows how the rate
-//! falls with the size: as long as data and indexes fit the cache the processor is the limit,
-//! beyond it the disk. The relevant figure is therefore throughput against rows, not one mean of
-//! the trial.
+//! The table is that of a published study of disk bottlenecks, with rows of about 70 bytes;
+//! addresses and names are random letters of that length. The workload shows how the rate decreases
+//! with the size: while data and indexes fit into the cache, the processor is the bottleneck, then
+//! the disk. The relevant result is therefore throughput by rows, not the mean of the trial.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::sbtest::{choice, integer};
@@ -21,8 +20,8 @@ use dyno_model::failure::OperationFailure;
 
 const INDEXES: &[&str] = &["none", "email"];
 const ROW_FORMATS: &[&str] = &["default", "dynamic", "compact", "compressed"];
-/// Letters of a name; with the domain an address has 30 characters, so that a row of the published
-/// study takes its 70 bytes.
+/// Letters of a name; with the domain an address has 30 characters, so that a row takes the 70
+/// bytes of the published study.
 const NAME_LENGTH: usize = 16;
 const DOMAIN: &[u8] = b"@mail.example";
 
@@ -65,14 +64,14 @@ pub struct MassInsert {
     table: People,
 }
 
-/// A trial leaves its rows behind, and the size is what is studied, so no trial uses another's
+/// A trial leaves its rows behind, and the size is the subject of the study, so no trial reuses a
 /// table.
 struct People {
     dialect: &'static Dialect,
     rows: u64,
     partitions: u64,
     is_indexed: bool,
-    /// Behind the table's definition (MySQL family).
+    /// Clause after the table's definition (MySQL family).
     storage: String,
 }
 
@@ -109,7 +108,7 @@ impl MassInsert {
     }
 }
 
-/// An e-mail address, whose beginning is the name.
+/// An e-mail address, which begins with the name.
 type Person = [u8; NAME_LENGTH + DOMAIN.len()];
 
 fn draw_person(random: &mut Random) -> Person {
@@ -127,7 +126,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 impl Workload for MassInsert {
-    /// Room for the characters of one INSERT's rows.
+    /// Buffer for the characters of one INSERT's rows.
     type Client = Vec<Person>;
     type Baseline = u64;
 

@@ -17,7 +17,7 @@ use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
-/// Lists the kinds: makes the type that is any of them, and each of them out of it.
+/// Defines the type of any native workload, and conversions into each kind.
 macro_rules! natives {
     ($($(#[$doc:meta])+ $kind:ident($workload:ty),)+) => {
         /// Any native workload.
@@ -26,7 +26,7 @@ macro_rules! natives {
         }
 
         $(impl TryFrom<Native> for $workload {
-            /// It is of another kind.
+            /// The workload is of another kind.
             type Error = ();
 
             fn try_from(native: Native) -> Result<Self, ()> {
@@ -48,13 +48,13 @@ natives! {
     RandomSelects(RandomSelects),
     /// Many rows per statement.
     BulkInsert(BulkInsert),
-    /// Sets of rows with a temporary table and without.
+    /// Sets of rows with and without a temporary table.
     Dbatest(Dbatest),
     /// One table that only grows.
     MassInsert(MassInsert),
-    /// A table per client, made and dropped.
+    /// A table per client, created and dropped repeatedly.
     Crud(Crud),
-    /// Registers and lists, with a history of what was read and written.
+    /// Registers and lists, with a history of reads and writes.
     History(Histories),
     /// The transactions of a wholesaler.
     Tpcc(Tpcc),
@@ -62,7 +62,7 @@ natives! {
     Http(Http),
 }
 
-/// Calls code with whichever native workload it is.
+/// Runs code for the concrete type of a native workload.
 macro_rules! with_native {
     ($native:expr, $workload:ident => $call:expr) => {
         match $native {
@@ -83,10 +83,10 @@ macro_rules! with_native {
 pub(crate) use with_native;
 
 impl Native {
-    /// Makes a workload from a plan whose options were checked against [`catalog`].
+    /// Creates a workload from a plan whose options were checked against [`catalog`].
     ///
     /// # Errors
-    /// When the dialect cannot do what the options ask, in words.
+    /// A description, when the dialect does not support the options.
     pub fn build(plan: &WorkloadPlan, setting: Setting) -> Result<Self, String> {
         let options = &plan.options;
         match plan.kind.as_str() {
@@ -127,7 +127,7 @@ impl Native {
         with_native!(self, workload => workload.keeps_ledger())
     }
 
-    /// Names of its transactions, where they have any.
+    /// Names of its transactions, if any.
     #[must_use]
     pub fn transactions(&self) -> Vec<&'static str> {
         with_native!(self, workload => workload.transactions())

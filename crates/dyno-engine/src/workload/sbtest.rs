@@ -1,5 +1,5 @@
-//! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the
-//! other's tables.
+//! The sbtest tables: schema and rows as in sysbench, so that either program can use the other's
+//! tables.
 
 use super::contract::count_rows;
 use crate::commit_ledger;
@@ -29,7 +29,7 @@ pub(super) struct Sbtest {
     pub(super) seed: u64,
     auto_inc: bool,
     create_secondary: bool,
-    /// The column `id` has an index that is not unique, and there is no primary key.
+    /// True when `id` has a non-unique index instead of a primary key.
     secondary: bool,
     /// Rows that are loaded; fewer than `table_size` only where the workload fills the tables
     /// itself.
@@ -62,7 +62,7 @@ pub(super) fn storage_engine() -> OptionDescription {
     }
 }
 
-/// What follows a table's definition for this storage engine to keep it.
+/// The clause after a table's definition that selects this storage engine.
 pub(super) fn storage_clause(dialect: &Dialect, engine: &str) -> String {
     if engine.is_empty() || !dialect.has_storage_engines {
         String::new()
@@ -153,7 +153,7 @@ pub(super) fn integer(
     OptionDescription { name, kind: OptionKind::Integer { min, max }, default, help }
 }
 
-/// One of these words; without a word from the user, the first.
+/// An option with these words as values; the first is the default.
 pub(super) fn choice(
     name: &'static str,
     words: &'static [&'static str],
@@ -203,7 +203,7 @@ pub(super) fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("digits and dashes are ASCII")
 }
 
-/// How many rows each of the first tables has.
+/// Number of rows of each of the first tables.
 pub(super) async fn row_counts(
     connection: &mut Connection,
     tables: u64,
@@ -241,7 +241,7 @@ impl Sbtest {
         }
     }
 
-    /// True when the server numbers new rows by itself. SQLite numbers its primary key only.
+    /// True when the server assigns ids to new rows. SQLite does so only for a primary key.
     pub(super) fn numbers_itself(&self) -> bool {
         self.auto_inc && !(self.secondary && self.dialect.numbering == Numbering::RowNumber)
     }
@@ -250,8 +250,8 @@ impl Sbtest {
         self.rows = 0;
     }
 
-    /// Makes the empty table. PostgreSQL's next number comes after the rows that are loaded with
-    /// theirs.
+    /// Statement that creates the empty table. On PostgreSQL the sequence continues after the
+    /// loaded ids.
     fn create(&self, name: &str) -> String {
         let id = match self.dialect.numbering {
             Numbering::AutoIncrement if self.auto_inc => "INTEGER NOT NULL AUTO_INCREMENT",
@@ -263,7 +263,7 @@ impl Sbtest {
         let key = match (self.secondary, self.dialect.has_inline_indexes) {
             (false, _) => ", PRIMARY KEY (id)",
             (true, true) => ", KEY xid (id)",
-            // There is no keyword for it; the index is created afterwards.
+            // There is no keyword for it; the index is created later.
             (true, false) => "",
         };
         let engine = storage_clause(self.dialect, &self.storage_engine);

@@ -107,7 +107,8 @@ pub fn warnings(
     warnings
 }
 
-/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked.
+/// Adds to the stalls of a trial what the server's sessions were doing at that time, if there are
+/// samples.
 /// Their times are seconds since the window opened, which it did at `opens`.
 pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens: f64) {
     for warning in warnings {

@@ -1,4 +1,4 @@
-//! What is said first.
+//! Tests of the headline of a comparison.
 
 use super::*;
 use crate::model::LimitVerdict;
@@ -7,8 +7,8 @@ use dyno_store::TrialOutcome;
 
 #[test]
 fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes_second() {
-    // Thirteen times the throughput; a response time that scatters too much, and a percentile
-    // without transactions.
+    // Thirteen times the throughput; a response time that varies too much, and a percentile without
+    // transactions.
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[1_300.0, 1_310.0, 1_320.0]);
     each_record(&mut new, |i, record| {
@@ -51,7 +51,7 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere
         (model.outcome.verdict, model.outcome.worse, model.outcome.equivalent),
         (Verdict::Worse, 1, 1)
     );
-    // By throughput nothing differs; that the 95th percentile is twice as long is beyond doubt.
+    // Throughput does not differ, but the doubling of the 95th percentile is clearly significant.
     let by_throughput = |name: &str, p95| {
         let mut run = run(name, p95);
         run.plan.primary = None;
@@ -94,7 +94,7 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
     let found: Vec<_> = model.limits.iter().map(|it| (it.value, it.base, it.new)).collect();
     let (passed, failed) = (Some(LimitVerdict::Passed), Some(LimitVerdict::Failed));
     assert_eq!(found, [(500.0, failed, passed), (700.0, None, passed)]);
-    // The worst of several runs, in whatever order.
+    // The worst of several runs, in any order.
     for rates in [[1_300.0, 400.0], [400.0, 1_300.0]] {
         let two = vec![run("b", rates[0], &[500.0]), run("c", rates[1], &[500.0])];
         let model = compared(vec![run("a", 100.0, &[500.0])], two, &[Metric::Throughput]);

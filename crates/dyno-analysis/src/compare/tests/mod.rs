@@ -1,4 +1,4 @@
-//! Pooling, matching, conditions and verdicts, on synthetic runs whose figures are set by hand.
+//! Pooling, matching, conditions and verdicts, tested on synthetic runs.
 
 mod headline;
 mod schemas;
@@ -47,7 +47,7 @@ fn differing(model: &CompareModel, wanted: Condition) -> Vec<(String, String, St
 fn runs_are_compared_unpaired_and_give_the_published_interval() {
     // Student's data (R: t.test(extra ~ group, data = sleep)): p-value = 0.07939, interval of the
     // difference of group 1 and group 2 -3.3654832 to 0.2054832. The comparison works on
-    // logarithms, so the data are handed over as exponentials.
+    // logarithms, so the data are passed as exponentials.
     let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
     let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
     let base = vec![measured("base", &first.map(f64::exp))];
@@ -112,9 +112,10 @@ fn one_repeat_decides_nothing_and_two_do_not_either() {
 
 #[test]
 fn an_open_comparison_says_how_many_trials_would_decide_it() {
-    // Logarithms with a standard deviation of 0.03 on both sides: 2.02 of it are ln 1.0625 with
-    // five trials per side, so a margin of 5 % needs more, by the table of the method 8 (1.51 ·
-    // 0.03 = ln 1.0463; seven give 1.63 · 0.03 = ln 1.0501).
+    // Logarithms with a standard deviation of 0.03 on both sides: the detectable difference is 2.02
+    // standard deviations, ln 1.0625, with five trials per side, so a margin of 5 % needs more,
+    // according to the table of method 8 (1.51 · 0.03 = ln 1.0463; seven give 1.63 · 0.03 = ln
+    // 1.0501).
     let logs: [f64; 3] = [-0.03, 0.0, 0.03];
     let base = logs.map(f64::exp);
     let new = logs.map(|log| (log + 0.04).exp());
@@ -126,7 +127,7 @@ fn an_open_comparison_says_how_many_trials_would_decide_it() {
 
 #[test]
 fn all_comparisons_of_a_page_are_corrected_together() {
-    // Alone the first configuration is worse; among many that do not differ it is not.
+    // Tested alone, the first configuration is worse; among many without a difference it is not.
     let clients: Vec<u32> = (1..=10).collect();
     let shape = Shape { clients, ..one_configuration(3) };
     let tuned = |name: &str, first: [f64; 3]| {
@@ -288,7 +289,7 @@ fn the_time_between_the_sides_is_told() {
     assert_eq!(told(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
 }
 
-/// The error of runs that are no repeats, in words.
+/// The error of runs that are not repeats.
 fn no_repeats(first: Run, second: Run) -> String {
     let other = measured("other", &[100.0; 3]);
     let error = compare(&side(vec![first, second]), &side(vec![other]), &question(&METRICS));
@@ -364,7 +365,7 @@ fn a_run_on_both_sides_is_an_error() {
     assert_eq!(error, Err(CompareError::SameRun { run: "a".to_owned() }));
 }
 
-/// A run of these systems.
+/// A run of the given systems.
 fn of_systems(name: &str, systems: &[&str]) -> Run {
     let mut run = Shape { systems: systems.len(), ..one_configuration(3) }.run(name);
     for (plan, name) in run.plan.systems.iter_mut().zip(systems) {
@@ -551,7 +552,7 @@ fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
     );
     assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
     assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
-    // With five trials ranks see little; that is no disagreement.
+    // With five trials rank tests have little power; this does not count as disagreement.
     assert_eq!(told(&with_outlier[..5]).1, None);
 }
 
@@ -596,7 +597,7 @@ fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
     assert_eq!(told(Some(500.0), &[Metric::Throughput]), [Metric::Throughput]);
 }
 
-/// Runs of two configurations in four blocks, whose throughput in a block is this.
+/// Runs of two configurations in four blocks, with the given throughput per block.
 fn two_configurations(name: &str, of: [[f64; 4]; 2]) -> Run {
     let mut run = Shape { clients: vec![1, 8], ..one_configuration(4) }.run(name);
     let plan = run.plan.clone();
@@ -617,7 +618,8 @@ fn two_configurations(name: &str, of: [[f64; 4]; 2]) -> Run {
 
 #[test]
 fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
-    // About 5 % fewer; configurations scatter against each other inside a block, and blocks hardly.
+    // About 5 % fewer; within a block configurations vary against each other, while blocks hardly
+    // differ.
     let base = [[10_000.0, 10_500.0, 9_500.0, 10_150.0], [20_000.0, 19_400.0, 20_800.0, 20_300.0]];
     let new = [[9_450.0, 10_050.0, 9_000.0, 9_700.0], [19_000.0, 18_300.0, 19_600.0, 19_300.0]];
     let model = compared(
@@ -650,7 +652,7 @@ fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_seve
     let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), &[Metric::Throughput]);
     assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
     assert_eq!(one.over_all[0].between_runs, None);
-    // The same difference on average, among runs of a side that differ as much.
+    // The same difference on average, between sides whose runs vary as much.
     let (base, new) = (runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]));
     let several = compared(base, new, &[Metric::Throughput]);
     let over_all = &several.over_all[0];
@@ -684,7 +686,7 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
     let told = verdicts(1.3);
     assert_eq!(told[0].1, Some(Verdict::Worse), "{told:?}");
     assert!(told[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)), "{told:?}");
-    // Where no question is answered, nothing is told of a statement.
+    // Where no question is decided, statements are not mentioned.
     let run_with = |name: &str| {
         let mut changed = run(name, 1.0);
         each_record(&mut changed, |at, record| {

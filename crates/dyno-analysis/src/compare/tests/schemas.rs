@@ -1,4 +1,4 @@
-//! Runs before and after a change of the schema.
+//! Tests of runs before and after a schema change.
 
 use super::*;
 use dyno_model::catalog::WorkloadOptions;
@@ -6,7 +6,7 @@ use dyno_model::schema::{Schema, TableSchema};
 use dyno_model::single::SingleTrial;
 use dyno_store::TrialOutcome;
 
-/// A run on a table with this index, of so many rows.
+/// A run on a table with this index and number of rows.
 fn with(name: &str, index: Option<&str>, rows: u64) -> Run {
     let indexes =
         index.map(|index| (index.to_owned(), "btree (n)".to_owned())).into_iter().collect();
@@ -29,7 +29,7 @@ fn runs_of_another_schema_are_no_repeats() {
         .to_string();
     let expected = "are no repeats of the same thing: INDEX orders_n ON orders is - in the one and btree (n) in the other";
     assert!(error.ends_with(expected), "{error}");
-    // Those of older versions say nothing, and rows come and go.
+    // Runs of older versions have no schema, and numbers of rows may change.
     let repeats = vec![with("a", None, 5), measured("b", &[100.0; 3]), with("c", None, 500)];
     compared(repeats, vec![measured("d", &[100.0; 3])], &[Metric::Throughput]);
 }

@@ -1,4 +1,4 @@
-//! Figures of parts of a load, and limits on them, come out right.
+//! Results of parts of a load, and limits on them.
 
 use crate::analyse;
 use crate::limits::limits;
@@ -19,12 +19,12 @@ use dyno_model::warning::Warning;
 use dyno_store::fixture::{Shape, each_record, one_configuration};
 use dyno_store::{RunData, TrialOutcome};
 
-/// Reads of 1 ms, nine of ten transactions, and payments of 50 ms of which some fail.
+/// Reads of 1 ms, nine of ten transactions, and payments of 50 ms, some of which fail.
 fn run() -> RunData {
     let mut data = one_configuration(4).read();
     each_record(&mut data.run, |_, record| {
         let seconds = record.measured.as_secs_f64();
-        // Scatter, so that limits can be tested.
+        // Variation, so that limits can be tested.
         let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
         let named = |name: &str, rate: f64, nanos: f64| {
             let time = Bounded::value(nanos * scatter);
@@ -92,8 +92,8 @@ fn one_name_alone_has_no_row_of_its_own() {
     assert!(analyse(&data).parts.is_empty());
 }
 
-/// The same transactions in two databases; the second, which has one of three clients, does half of
-/// what the first does.
+/// The same transactions in two databases; the second has one of three clients and half of the
+/// transactions of the first.
 fn spread(own: &[&str]) -> RunData {
     let mut data = run();
     let databases = ["north", "south"].map(str::to_owned);
@@ -162,7 +162,7 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     };
     let expected = [(0, "south".to_owned(), 400.0, "north".to_owned(), 500.0)];
     assert_eq!(served(&model), expected, "a number for each client");
-    // Of several numbers of clients, the one at which it was least equal.
+    // With several numbers of clients, the one with the largest difference.
     let mut several = model.clone();
     several.configurations.push(model.configurations[0].clone());
     let equal = |row: &PartRow| {
@@ -176,7 +176,7 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     several.parts.extend(model.parts.iter().map(equal));
     several.conclusions = crate::conclusions::conclude(&several);
     assert_eq!(served(&several), expected);
-    // Where transactions have no names of their own, the database's is theirs.
+    // Transactions without names are named after the database.
     let model = analyse(&spread(&["read"]));
     let all = transactions(&model);
     let rows: Vec<_> = all.iter().map(|row| (row.name.as_str(), clients(row))).collect();
@@ -235,7 +235,8 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     assert_eq!(told.count(), written.len(), "the same limit on two transactions is two");
 }
 
-/// The same run with a report beside, which takes 2 s and lost two of its payments in one trial.
+/// The same run with a background report, which takes 2 s and lost two of its payments in one
+/// trial.
 fn with_report() -> RunData {
     let mut data = run();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
@@ -314,7 +315,8 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
     let failures = |share| vec![Warning::Failures { failed: 1_000, share }];
     let behind = vec![Warning::KeptBehind { share: 0.5, unstarted: 500 }];
     let open = |arrived| Some(OpenLoop { arrived, ..OpenLoop::default() });
-    // Begun and committed, what arrived at a rate, doubts; what is held against the second system.
+    // Started and committed transactions, arrivals at a rate, warnings; the reason against the
+    // second system.
     let rows = [
         (1_000, 0, None, vec![], Some(Reason::BackgroundNothingCommitted)),
         (0, 0, open(10), vec![], Some(Reason::BackgroundNothingCommitted)),
@@ -322,7 +324,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         (1_000, 900, None, failures(0.1), Some(Reason::BackgroundFailures)),
         (500, 500, open(1_000), behind, Some(Reason::BackgroundKeptBehind)),
         (1_000, 1_000, None, vec![], None),
-        // Nothing was to be done.
+        // No transactions were due.
         (0, 0, open(0), vec![], None),
         (0, 0, None, vec![], None),
     ];
@@ -349,7 +351,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         data.run.plan.limits = vec![limit(None), limit(part)];
         each_record(&mut data.run, |_, record| {
             let is_second = record.trial.configuration == 1;
-            // By its own figures the second system is twice as good.
+            // The second system's own results are twice as good.
             record.work =
                 Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
             let background = match is_second {

@@ -49,7 +49,7 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
         .iter()
         .map(|step| step.value(Measure::RowThroughput).expect("finished").round())
         .collect();
-    // 22,500 rows a second and 2 % more in the mean block; 5,000 from half of the rows on.
+    // 22,500 rows a second plus 2 % in the mean block; 5,000 after half of the rows.
     assert!((22_750.0..=23_125.0).contains(&rates[0]), "{rates:?}");
     assert!((5_075.0..=5_125.0).contains(&rates[9]), "{rates:?}");
     let last = &growth.lines[0].steps[9];
@@ -136,8 +136,8 @@ fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
 #[test]
 fn a_trial_that_did_not_finish_a_step_is_held_against_its_configuration_there() {
     let mut data = grown_run(4);
-    // The second configuration is ahead at the end; in one of four blocks its table was full
-    // before.
+    // The second configuration is faster at the end; in one of four blocks its table reached its
+    // target earlier.
     let id = data
         .run
         .plan

@@ -1,4 +1,4 @@
-//! Known figures beside limits come out right.
+//! Verdicts on limits for synthetic results.
 
 use super::limits;
 use crate::model::{Conclusion, LimitRow, LimitVerdict, NotWorkingReason};
@@ -8,8 +8,8 @@ use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 
-/// Two systems at two numbers of clients in some blocks, all valid, each with about `work`
-/// transactions per second in a trial.
+/// Two systems at two numbers of clients in some blocks, all valid, each trial with about `work`
+/// transactions per second.
 fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
     let mut data =
         Shape { clients: vec![1, 8], blocks, has_trouble: false, ..Shape::small() }.read();
@@ -33,7 +33,7 @@ fn verdicts(rows: &[LimitRow]) -> Vec<LimitVerdict> {
 
 #[test]
 fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
-    // Logarithms scatter by 2 %.
+    // Logarithms vary by 2 %.
     let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
     let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Throughput, value));
     assert_eq!(of(&mut data, 4_500.0), [LimitVerdict::Passed; 4]);
@@ -70,13 +70,13 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
         [LimitVerdict::Failed; 4]
     );
     assert_eq!(verdicts(&of(&mut data, LimitMeasure::Failed, 0.1)), [LimitVerdict::Passed; 4]);
-    // What is only a lower bound may lie beyond the limit, and only another measurement could tell.
+    // A lower bound may be beyond the limit; only another measurement could decide.
     let commits = data.trials["b01-001"].transaction.len();
     let configuration = data.run.plan.trials[0].configuration;
     never_started(&mut data, configuration, commits / 5);
     let rows = of(&mut data, LimitMeasure::P95, 1e9);
     assert_eq!(rows[configuration].verdict, LimitVerdict::Undecided, "{rows:?}");
-    // A loss is certain, however few trials there are.
+    // A loss is certain even with few trials.
     assert!(of(&mut data, LimitMeasure::Lost, 0.0).iter().all(|row| !row.is_untested));
     let conclusions = crate::analyse(&data).conclusions;
     assert!(conclusions.iter().any(|it| matches!(
@@ -131,7 +131,7 @@ fn the_longest_time_of_all_trials_is_compared_with_a_limit_on_max() {
 
 #[test]
 fn that_one_of_many_is_broken_is_corrected_for_their_number() {
-    // p is 0.02 alone: each of four is then broken at 0.08.
+    // Alone, p is 0.02: each of four limits fails at 0.08.
     let broken = |of: usize| {
         let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
         let limit = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 4.849).exp();
@@ -184,8 +184,7 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
     let mut data = run(3, |_| 5_000.0);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        // Each client is in the midst of a transaction that began before the window and ends after
-        // it.
+        // Each client is running a transaction that began before the window and ends after it.
         let measured = record.measured.as_secs_f64();
         (record.ledger, record.transaction) = <_>::default();
         record.work = Some(measured / 3.0);
@@ -215,7 +214,7 @@ fn failed_transactions_are_counted_over_trials_however_many_they_are() {
     let mut data = run(3, |_| 5_000.0);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        // 0.39 to 0.41 %, more than a valid trial has.
+        // 0.39 to 0.41 %, more than a valid trial may have.
         record.ledger.started = 100_000;
         record.ledger.failed = 380 + 10 * u64::from(record.trial.block);
         record.warnings.push(dyno_model::warning::Warning::Failures {
@@ -256,7 +255,7 @@ fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at(
         data.run
             .outcomes
             .retain(|id, _| data.run.plan.trials.iter().any(|it| it.id == *id && it.block <= 3));
-        // p is 0.04 alone.
+        // Alone, p is 0.04.
         let value = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 3.32).exp();
         data.run.plan.limits = vec![Limit {
             measure: LimitMeasure::Throughput,

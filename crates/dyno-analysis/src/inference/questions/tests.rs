@@ -1,4 +1,4 @@
-//! Known truths come out right.
+//! Questions with known true effects.
 
 use super::{Cell, Model, answer, groups, interaction_factors, rows, settings};
 use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
@@ -12,7 +12,8 @@ use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pseudo-random number, about standard normal: twelve uniform ones, less six.
+/// A pseudo-random number, approximately standard normal: the sum of twelve uniform ones, minus
+/// six.
 fn normal(seed: u64, trial: usize) -> f64 {
     let mut state = (seed * 1_000 + trial as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut uniform = || {
@@ -35,7 +36,7 @@ fn experiment() -> RunData {
     shape.read()
 }
 
-/// Gives each trial a throughput per client: `logarithm` by its number.
+/// Sets the throughput per client of each trial: `logarithm` by its number.
 fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Configuration) -> f64) {
     for (at, trial) in data.run.plan.trials.iter().enumerate() {
         let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else {
@@ -48,7 +49,7 @@ fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Configuration) -
     }
 }
 
-/// Trials scatter by 2 %; `effect` is the truth by system, variant and clients.
+/// Trials vary by 2 %; `effect` is the true effect by system, variant and clients.
 fn measured(data: &mut RunData, seed: u64, effect: impl Fn(usize, &str, u32) -> f64) {
     given(data, |at, _, configuration| {
         effect(configuration.system, &configuration.levels[0], configuration.clients).ln()
@@ -72,7 +73,7 @@ const VARIANT: ComparisonOf = ComparisonOf::Level { factor: 0 };
 
 #[test]
 fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
-    // Through the second variant 5 % less everywhere.
+    // The second variant is 5 % slower everywhere.
     let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
     let question = throughput(&model, &VARIANT);
     assert_eq!(
@@ -91,13 +92,13 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
         "{question:?}"
     );
     assert!(question.interactions.iter().all(|it| !it.depends), "{question:?}");
-    // What was lost stands first: the fixture loses updates.
+    // Losses come first: the fixture loses updates.
     let first = &model.conclusions[..2];
     assert!(
         matches!(first, [Conclusion::LostUpdates { .. }, Conclusion::Question { .. }]),
         "{first:?}"
     );
-    // Systems differ between starts, of which each block has one per system.
+    // Systems differ between starts; each block has one start per system.
     let degrees = throughput(&model, &ComparisonOf::System).degrees.expect("known");
     assert!((degrees - 2.0).abs() < 1e-6, "{degrees}");
 }
@@ -213,8 +214,8 @@ fn what_a_data_set_shares_is_the_error_of_a_variant() {
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
         let is_asked = |it: &&Question| it.metric == Metric::Throughput && it.of == VARIANT;
         let question = compared.questions.iter().find(is_asked).expect("it is asked");
-        // Three blocks with two starts of two data sets: 12 of them, less 6 starts, less the
-        // variant and what it does in the other system.
+        // Three blocks with two starts of two data sets: 12 data sets, minus 6 starts, minus the
+        // variant and its interaction with the system.
         let degrees = question.degrees.expect("known");
         assert!(degrees < 4.0 + 1e-6, "{question:?}");
         let scatter = question.scatter.expect("known");
@@ -264,7 +265,7 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
     let model = Model { fit, sides };
     let whole = model.fit.contrast(&model.whole()).expect("an estimate");
     let found = answer(&view, Metric::Throughput, &cells, 3).expect("an answer");
-    // Three blocks leave that cell two.
+    // Three blocks leave two degrees of freedom for that pair.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
     for interaction in interaction_factors(&settings(
         view.plan(),
@@ -297,11 +298,11 @@ fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks()
         );
         ratio.asks_for_longer_windows()
     };
-    // A mean of five seconds that scatter by 9 % scatters by 4 %.
+    // A mean of five seconds that vary by 9 % varies by 4 %.
     assert_eq!((asks(0.09, 7), asks(0.02, 7)), (true, false));
 }
 
-/// Takes away the validity of some trials of an experiment in which in-place has 10 % more.
+/// Invalidates some trials of an experiment in which in-place is 10 % faster.
 fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool) -> Question {
     measured(data, 11, |_, variant, _| if variant == "in-place" { 1.1 } else { 1.0 });
     for trial in &data.run.plan.trials {
@@ -319,7 +320,7 @@ fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool)
 
 #[test]
 fn a_question_takes_pairs_that_lack_a_trial_as_long_as_it_has_three_blocks() {
-    // One side of every pair loses a trial, each time in another block.
+    // One side of every pair lacks a trial, each time in another block.
     let question = without(&mut experiment(), |trial, configuration| {
         let block = (trial.configuration as u32 + configuration.clients) % 3 + 1;
         configuration.levels[0] == "in-place" && trial.block == block
@@ -420,7 +421,7 @@ fn what_misses_trials_has_at_least_the_degrees_of_freedom_of_its_blocks_and_says
         measured(&mut data, seed, |_, _, _| 1.0);
         let ids: Vec<String> = data.run.plan.trials.iter().map(|trial| trial.id.clone()).collect();
         for (at, id) in ids.iter().enumerate() {
-            // One trial of five, as when the host was too busy.
+            // One trial of five, as on an overloaded host.
             if normal(1_000 + seed, at) > 0.84 {
                 data.run.outcomes.remove(id);
             }
@@ -468,7 +469,7 @@ fn a_difference_of_six_per_cent_at_six_per_cent_scatter_is_mostly_decided_by_fiv
             questions.iter().find(|it| it.metric == Metric::Throughput).expect("it is asked");
         decided += u32::from(primary.effect.verdict == Some(Verdict::Better));
     }
-    // 79 of 100 at the level of the primary metric, by the t distribution of four degrees of
-    // freedom; 57 where two metrics share the level.
+    // 79 of 100 at the level of the primary metric, according to the t distribution with four
+    // degrees of freedom; 57 if two metrics shared the level.
     assert!(decided >= 70, "{decided} of 100");
 }

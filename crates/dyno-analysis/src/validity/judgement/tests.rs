@@ -1,4 +1,4 @@
-//! The same load gets the same judgement, whichever command made it and whoever asks.
+//! The same load gets the same warnings from every command that runs or reads it.
 
 use crate::compare::{self, Side};
 use dyno_model::catalog::WorkloadOptions;
@@ -19,10 +19,10 @@ use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 
 const SECOND: u64 = 1_000_000_000;
-/// Seconds of the window; before it there is one of warm-up.
+/// Seconds of the window, which follows one second of warm-up.
 const WINDOW: u64 = 9;
 
-/// What a trial of the fixture tells.
+/// Receives the events of the fixture's trial.
 #[derive(Default)]
 struct Heard(Option<TrialRecord>);
 
@@ -49,8 +49,8 @@ fn single() -> SingleTrial {
     }
 }
 
-/// A load whose generator was busy, on a host that stole time, with a stall of two seconds in which
-/// sessions waited for a lock. No command has judged it yet.
+/// A load with a busy generator, steal, and a stall of two seconds in which sessions waited for a
+/// lock. No command has judged it yet.
 fn record(trial: Trial) -> TrialRecord {
     let shape = Shape {
         systems: 1,
@@ -73,7 +73,7 @@ fn record(trial: Trial) -> TrialRecord {
     record
 }
 
-/// Its course: 1,000 commits in each second but the two of the stall.
+/// Its intervals: 1,000 commits in each second except the two of the stall.
 fn intervals() -> impl Iterator<Item = Interval> {
     (0..=WINDOW).map(|second| {
         let start = Nanos(second * SECOND);
@@ -84,7 +84,7 @@ fn intervals() -> impl Iterator<Item = Interval> {
     })
 }
 
-/// A look in the middle of the stall.
+/// A sample in the middle of the stall.
 fn sample() -> Sample {
     let sessions = vec![SessionGroup {
         sessions: 8,
@@ -95,7 +95,7 @@ fn sample() -> Sample {
     Sample { trial: "b01-001".to_owned(), at_s: 6.0, sessions, ..Sample::default() }
 }
 
-/// As `dyno run` leaves it.
+/// The results folder of `dyno run`.
 fn by_run(folder: &Path, judged: bool) {
     let plan: Plan = single().plan();
     let trial = plan.trials[0].clone();
@@ -119,7 +119,7 @@ fn by_run(folder: &Path, judged: bool) {
     writer.finish().expect("written");
 }
 
-/// As `dyno sysbench` and `dyno pgbench` leave it.
+/// The results folder of `dyno sysbench` and `dyno pgbench`.
 fn by_single(root: &Path) -> std::path::PathBuf {
     let mut writer = SingleRun::create(root, single(), "", String::new()).expect("a folder");
     intervals().for_each(|interval| writer.interval(&interval));

@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// An application answers when its database does; what takes too long is cut off with the trial.
+/// An application answers when its database does; requests that take too long are cut off with the
+/// trial.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Longest answer: ten thousand rows of a hundred bytes and more.
 const BODY_MAX: u64 = 16 << 20;
 
-/// Writes down where the command of a kind is, on the rows from the first to the last, if it works
-/// on rows.
+/// Writes the address of a kind of command, with the first and last row if it works on rows.
 pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mut String) {
     let _ = write!(out, "/{}?table={table}", KINDS[usize::from(kind)]);
     if let Some((first, last)) = rows {
@@ -24,7 +24,7 @@ pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mu
     }
 }
 
-/// Asks for a command and measures it. Its rows are in `answer`, if it has any.
+/// Sends a command and measures it. `answer` receives its rows, if any.
 pub(super) async fn ask(
     session: &mut Session,
     kind: u16,
@@ -63,8 +63,8 @@ pub(super) async fn ask(
     session.measure(kind, exchange).await
 }
 
-/// What an answer says: the number of rows that were changed, or the rows, a line each with its
-/// values between tabs.
+/// Parses an answer: the number of changed rows, or rows, one per line with values separated by
+/// tabs.
 fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, OperationFailure> {
     let unexpected = |what: &str| {
         FailureKind::UnexpectedBody.failure(format!("the application's answer {what}"))
@@ -82,7 +82,7 @@ fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, Op
     Ok(Outcome { has_rows: true, rows: answer.0.len() as u64, affected: 0 })
 }
 
-/// An answer that is none. The first line of its text says why, as the application was told by the
+/// The error of a failed request. The first line of its body contains the reason reported by the
 /// database.
 fn refused(kind: u16, status: u16, body: &[u8]) -> OperationFailure {
     let words = String::from_utf8_lossy(body);

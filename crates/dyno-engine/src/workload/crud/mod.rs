@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Mutex;
 
-/// Tables that differed from what they had to hold and are named one by one.
+/// Maximum number of incorrect tables that an audit names.
 const EXAMPLES: usize = 5;
 
 pub(super) fn description() -> WorkloadDescription {
@@ -60,7 +60,7 @@ pub struct Crud {
     rows: u64,
     repetitions: u64,
     tables: OwnTables,
-    /// What clients found, one lock per transaction.
+    /// Observations of the clients, one lock per transaction.
     seen: Mutex<Seen>,
 }
 
@@ -69,7 +69,7 @@ struct OwnTables {
     storage: String,
 }
 
-/// What is known of the clients' tables.
+/// State of the clients' tables.
 struct Seen {
     /// Whether the table of each client exists.
     standing: Vec<Standing>,
@@ -77,9 +77,9 @@ struct Seen {
     held: Tally,
     /// Sums of column `value` in them.
     sum: Tally,
-    /// Rows that SELECT, UPDATE and DELETE met.
+    /// Rows that SELECT, UPDATE and DELETE found.
     met: Tally,
-    /// The first tables that held something else than they had to.
+    /// The first tables with incorrect contents.
     examples: Vec<AuditCheck>,
 }
 
@@ -94,7 +94,7 @@ enum Standing {
     Unknown,
 }
 
-/// What had to be found, and what was.
+/// Expected and found values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tally {
     expected: u64,
@@ -131,15 +131,15 @@ pub struct CrudClient {
     /// From 0.
     id: usize,
     table: String,
-    /// What is sent next: SQL, or the address of an application's command.
+    /// Buffer for the next SQL statement, or the address of an application's command.
     text: String,
-    /// True when an application gets it.
+    /// True when commands are sent to an application.
     asks_application: bool,
     /// The table may exist because of a statement sent on a connection that broke.
     is_in_doubt: bool,
 }
 
-/// What the rows of one repetition are, and those of them that its DELETE takes.
+/// The rows of one repetition, and those that its DELETE removes.
 struct Batch {
     first: u64,
     last: u64,
@@ -175,7 +175,7 @@ impl Crud {
         }
     }
 
-    /// Sends what makes or removes the client's table.
+    /// Creates or drops the client's table.
     async fn define(
         &self,
         client: &mut CrudClient,
@@ -197,8 +197,8 @@ impl Crud {
         result.map(|_| ())
     }
 
-    /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the rows that the
-    /// last three met.
+    /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the number of rows
+    /// that the last three found.
     async fn work(
         &self,
         client: &mut CrudClient,
@@ -218,7 +218,7 @@ impl Crud {
         Ok(met)
     }
 
-    /// What a table holds when all repetitions are done, and what it had to.
+    /// Compares the contents of a table after all repetitions with the expected ones.
     async fn check(
         &self,
         client: &mut CrudClient,
@@ -264,7 +264,7 @@ impl Crud {
 }
 
 impl CrudClient {
-    /// Writes down the command of a kind on the rows of one repetition.
+    /// Writes the command of a kind on the rows of one repetition into the buffer.
     fn write(&mut self, kind: u16, batch: &Batch) {
         let Self { table, text, .. } = self;
         let Batch { first, last, last_deleted } = batch;
@@ -295,8 +295,8 @@ impl CrudClient {
         };
     }
 
-    /// Writes down what removes the table, which may not be there when it is left over from an
-    /// attempt that failed.
+    /// Writes the command that drops the table into the buffer; a leftover of a failed attempt may
+    /// not exist.
     fn write_drop(&mut self, is_leftover: bool) {
         let Self { table, text, .. } = self;
         text.clear();
@@ -309,7 +309,7 @@ impl CrudClient {
         }
     }
 
-    /// Sends what is written down.
+    /// Sends the buffer.
     async fn send(&self, session: &mut Session, kind: u16) -> Result<Outcome, OperationFailure> {
         match self.asks_application {
             true => application::ask(session, kind, &self.text, &mut Table::default()).await,
@@ -384,7 +384,7 @@ impl Workload for Crud {
         _random: &mut Random,
     ) -> Result<(), OperationFailure> {
         client.asks_application = !session.target().engine.has_sql();
-        // What an attempt that failed has left.
+        // Leftover of a failed attempt.
         if lock(&self.seen).standing[client.id] != Standing::Absent {
             client.write_drop(true);
             self.define(client, session, DROP, Standing::Absent).await?;
@@ -409,8 +409,8 @@ impl Workload for Crud {
         self.define(client, session, DROP, Standing::Absent).await
     }
 
-    /// A command of a broken connection may still be at work when its client is back, and make or
-    /// drop the table under it.
+    /// A command sent on a broken connection may still be running when its client has reconnected,
+    /// and may create or drop the table concurrently.
     fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> Verdict {
         match failure.kind {
             FailureKind::BadStatement if client.is_in_doubt => Verdict::GoesOn,
@@ -438,7 +438,7 @@ impl Workload for Crud {
             seen.held.rows(format!("{tables}, before each DROP")),
             seen.sum.values(tables.clone()),
             seen.met.rows(format!("{tables}, met by SELECT, UPDATE and DELETE")),
-            // Clients that were cut off leave theirs.
+            // Clients that were cut off leave their tables.
             row_count(format!("tables named {tables}"), present..=present + unknown, found),
         ];
         checks.extend(seen.examples.iter().cloned());
