@@ -280,8 +280,8 @@ fn load_rows(
         return Ok(());
     }
     let message = format!(
-        "{loaded} of {} rows from number {} on reached table {}; rows of an earlier load may be in \
-         the way",
+        "only {loaded} of {} rows from number {} on were loaded into table {}; rows of an earlier \
+         load may conflict with them",
         part.rows,
         part.first + 1,
         table.name

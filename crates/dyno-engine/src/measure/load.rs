@@ -154,8 +154,8 @@ impl TrialError {
     /// Threads of a script are still running; `what` says how this was detected.
     pub(crate) fn left_behind(what: &str) -> Self {
         Self::LeftBehind(format!(
-            "{what}: a script does not come to an end (a loop or a sleep of its own in event, \
-             thread_init or thread_done?), and its threads would disturb all further trials"
+            "{what}: a script does not end (does event, thread_init or thread_done contain a loop \
+             or a sleep?), and its threads would disturb all later trials"
         ))
     }
 }

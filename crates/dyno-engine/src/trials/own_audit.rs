@@ -164,7 +164,8 @@ fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
     let step = |part: &str| {
         let form = || {
             format!(
-                "`{}` is no rule; write `{UNCHANGED}`, or by how much it changes: `+1 per {}`",
+                "`{}` is not a rule; write `{UNCHANGED}`, or the change per transaction: \
+                 `+1 per {}`",
                 part.trim(),
                 scripts.first().unwrap_or(&"SCRIPT")
             )
@@ -173,7 +174,7 @@ fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
         let number: i64 = number.trim().parse().map_err(|_| form())?;
         let name = name.trim();
         let found = scripts.iter().position(|script| *script == name).ok_or_else(|| {
-            format!("no script is called `{name}`; there are {}", scripts.join(", "))
+            format!("no script is called `{name}`; scripts: {}", scripts.join(", "))
         })?;
         Ok((found, number))
     };
@@ -188,7 +189,7 @@ async fn value(connection: &mut Connection, expression: &str) -> Result<i64, Ope
     let Some(text) = table.first() else { return Ok(0) };
     whole(text).ok_or_else(|| {
         FailureKind::BadStatement.failure(format!(
-            "its value {text} is no whole number; multiply or round it, for example \
+            "its value {text} is not an integer; multiply or round it, for example \
              `sum(balance * 100) from accounts`"
         ))
     })
@@ -222,10 +223,11 @@ mod tests {
         for (rule, why) in [
             (
                 "same",
-                "`same` is no rule; write `unchanged`, or by how much it changes: `+1 per new order`",
+                "`same` is not a rule; write `unchanged`, or the change per transaction: \
+                 `+1 per new order`",
             ),
-            ("+x per drop", "`+x per drop` is no rule"),
-            ("+1 per order", "no script is called `order`; there are new order, drop"),
+            ("+x per drop", "`+x per drop` is not a rule"),
+            ("+1 per order", "no script is called `order`; scripts: new order, drop"),
         ] {
             let error = steps(rule, &scripts).unwrap_err();
             assert!(error.starts_with(why), "{error}");

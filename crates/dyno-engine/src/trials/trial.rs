@@ -294,7 +294,7 @@ fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
     Err(TrialError::left_behind(&format!(
-        "{number} clients went on after the trial, first number {}",
+        "{number} clients continued after the trial, the first with number {}",
         first.0
     )))
 }

@@ -19,16 +19,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "bulk_insert",
-        summary: "Each client appends rows to a table of its own with multi-row INSERTs; one \
+        summary: "Each client appends rows to a separate table with multi-row INSERTs; one \
                   transaction is one INSERT.",
-        audit: "All tables together must have grown by the rows of all INSERTs that were \
-                acknowledged.",
+        audit: "The number of rows in all tables must have increased by the rows of all \
+                acknowledged INSERTs.",
         options: vec![integer(
             "rows_per_insert",
             0,
             100_000,
             1_000,
-            "rows per INSERT; 0: as sysbench, a transaction is a row, and an INSERT is sent when 512 KiB are full",
+            "rows per INSERT; 0: as in sysbench, a transaction is a row, and an INSERT is sent \
+             every 512 KiB",
         )],
     }
 }

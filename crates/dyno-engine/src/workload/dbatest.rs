@@ -36,10 +36,11 @@ const C3_LENGTH: usize = 78;
 /// Prepared statement of `row-by-row-update`.
 const UPDATE: usize = 0;
 
-const SELECT_AUDIT: &str = "The table must still have its rows, with the same sums of c1 and c2.";
-const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,000 for each row of \
-                            each committed transaction; transactions in doubt or cut off may have \
-                            added theirs or not.";
+const SELECT_AUDIT: &str = "The table must have the same rows as before, with the same sums of c1 \
+                            and c2.";
+const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have increased by 10 and 10,000 for each \
+                            row of each committed transaction; transactions in doubt or cut off \
+                            may have contributed or not.";
 
 dyno_model::named! {
     /// The four combinations of task and method.
@@ -62,11 +63,13 @@ impl Variant {
     fn summary(self) -> &'static str {
         match self {
             Self::TempTableSelect => {
-                "Random ids go into the client's temporary table, which is made anew, and one SELECT joins it."
+                "Random ids are inserted into the client's recreated temporary table, and one SELECT \
+                 joins it."
             }
             Self::InListSelect => "One SELECT with random ids in an IN list.",
             Self::TempTableUpdate => {
-                "Random ids go into the client's temporary table, which is made anew, and one UPDATE joins it."
+                "Random ids are inserted into the client's recreated temporary table, and one UPDATE \
+                 joins it."
             }
             Self::RowByRowUpdate => {
                 "One prepared UPDATE for each random id, all in one transaction."

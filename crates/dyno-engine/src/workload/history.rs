@@ -50,25 +50,24 @@ pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "history",
         summary: "Each transaction reads a few registers or lists, writes some of them, and reads \
-                  the others again. Every operation goes into a history with times, in Elle's \
-                  format.",
-        audit: "In the history no transaction must have read or overwritten what the isolation \
-                level forbids: dirty reads, intermediate reads, non-repeatable reads, lost \
-                updates, write skew on two objects. What the level allows is counted and is no \
-                fault.",
+                  the others again. A history in Elle's format records every operation with its \
+                  times.",
+        audit: "The history must not contain anomalies that the isolation level forbids: dirty \
+                reads, intermediate reads, non-repeatable reads, lost updates, write skew on two \
+                objects. Anomalies that the level allows are counted, but are not errors.",
         options: vec![
             choice(
                 "objects",
                 OBJECTS,
-                "registers, whose value a write replaces; or lists, to which it appends a value (a \
-                 text column), and whose reads show the order of all writes",
+                "registers: a write replaces the value; lists: a write appends a value (to a text \
+                 column), so that reads show the order of all writes",
             ),
             integer(
                 "keys",
                 1,
                 10_000,
                 10,
-                "objects that are in use at a time; fewer objects, more conflicts",
+                "number of objects in use at a time; fewer objects cause more conflicts",
             ),
             integer("reads", 1, 16, 2, "objects that a transaction reads"),
             integer(
@@ -76,15 +75,15 @@ pub(super) fn description() -> WorkloadDescription {
                 0,
                 16,
                 1,
-                "how many of these it writes; the others it reads again before it ends",
+                "how many of these it writes; it reads the others again before it ends",
             ),
             integer(
                 "rollbacks",
                 0,
                 100,
                 5,
-                "so many transactions in a hundred are rolled back first and then made, so that \
-                 somebody might read what never was",
+                "percentage of transactions that are rolled back once before they run, so that \
+                 others might read their uncommitted writes",
             ),
             isolation_option(),
             integer(
@@ -92,8 +91,8 @@ pub(super) fn description() -> WorkloadDescription {
                 1,
                 2_000_000,
                 100_000,
-                "attempts in the history at most, about half a kilobyte of memory each; later ones \
-                 are done on other rows and not written down",
+                "maximum number of attempts in the history, about half a kilobyte of memory each; \
+                 later ones use other rows and are not recorded",
             ),
             ledger(),
         ],
@@ -238,8 +237,8 @@ impl Histories {
         if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
             let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
-                "lists take at most {most} clients here, because each may append two values to a \
-                 list that is all but full"
+                "lists support at most {most} clients here, because each may append two values to \
+                 a nearly full list"
             ));
         }
         Ok(Self {
@@ -550,7 +549,7 @@ mod tests {
         let told = |objects, engine, clients| build(&[], objects, engine, clients).err();
         assert_eq!(told("lists", Engine::Mysql, 650), None);
         let refused = told("lists", Engine::Mysql, 651).expect("too many");
-        assert!(refused.starts_with("lists take at most 650 clients here"), "{refused}");
+        assert!(refused.starts_with("lists support at most 650 clients here"), "{refused}");
         assert_eq!(told("registers", Engine::Mysql, 651), None);
         assert_eq!(told("lists", Engine::Postgres, 651), None);
     }

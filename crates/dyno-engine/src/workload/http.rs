@@ -31,37 +31,31 @@ pub(super) fn description() -> WorkloadDescription {
         choice(
             "order",
             &["weighted", "sequence"],
-            "weighted: a transaction is one request, drawn by weight; sequence: it is all of them, \
-             in the order of the spec",
+            "weighted: a transaction is one request, drawn by weight; sequence: a transaction \
+             consists of all requests, in the order of the spec",
         ),
-        integer(
-            "timeout_ms",
-            1,
-            3_600_000,
-            30_000,
-            "longest time until an answer is there, milliseconds",
-        ),
+        integer("timeout_ms", 1, 3_600_000, 30_000, "timeout of a request, milliseconds"),
         integer(
             "body_max_bytes",
             1,
             1 << 40,
             16 << 20,
-            "longest body of an answer; a longer one is a failure",
+            "maximum size of an answer's body; a larger one is a failure",
         ),
         flag(
             "keep_alive",
             true,
-            "a connection serves many requests; false: each has one of its own",
+            "connections are reused; false: each request opens a new connection",
         ),
-        flag("cookies", true, "a client shows the cookies that it was given"),
+        flag("cookies", true, "clients store and send cookies"),
         integer("keys", 1, i64::MAX, 10_000, "${key} is drawn from 1 to this"),
     ];
     options.extend(distribution_options());
     WorkloadDescription {
         name: HTTP,
-        summary: "Requests to a service that answers HTTP/1.1, given in [[workload.request]] \
-                  tables; for systems whose url begins with http:// or https://.",
-        audit: "None: what a service keeps is in the database behind it.",
+        summary: "Requests to an HTTP/1.1 service, given in [[workload.request]] tables; for \
+                  systems whose url begins with http:// or https://.",
+        audit: "None: the service's data are in the database behind it.",
         options,
     }
 }
@@ -262,14 +256,15 @@ impl Request {
             return refuse(
                 FailureKind::Redirect,
                 format!(
-                    "the service sent the client elsewhere (status {status}), where it does not go"
+                    "the service redirected the client (status {status}), and dyno does not follow \
+                     redirects"
                 ),
             );
         }
         if !is_wanted {
             return refuse(
                 FailureKind::UnexpectedStatus,
-                format!("the service answered with status {status}, which is not wanted"),
+                format!("the service answered with the unexpected status {status}"),
             );
         }
         if let Some(wanted) = &self.body_holds
@@ -277,7 +272,7 @@ impl Request {
         {
             return refuse(
                 FailureKind::UnexpectedBody,
-                format!("the answer does not hold `{wanted}`"),
+                format!("the answer does not contain `{wanted}`"),
             );
         }
         Ok(Outcome { has_rows: self.is_read, rows: 0, affected: u64::from(!self.is_read) })
@@ -311,9 +306,9 @@ fn line_variable(request: &str, name: &str) -> Result<String, String> {
     let value = variable(request, name)?;
     match value.bytes().any(|byte| byte.is_ascii_control()) {
         true => Err(format!(
-            "request `{request}`: the environment variable {name} holds a control character, such \
-             as the end of a line\n\
-             hint: take it out"
+            "request `{request}`: the environment variable {name} contains a control character, \
+             such as a line break\n\
+             hint: remove it"
         )),
         false => Ok(value),
     }
@@ -392,11 +387,11 @@ impl Workload for Http {
 pub fn check_engine(kind: &str, engine: Engine) -> Result<(), String> {
     match (kind == HTTP, engine.has_sql()) {
         (true, true) => Err(format!(
-            "workload `{HTTP}` needs a service, and this system is {engine}\nhint: use a system \
+            "workload `{HTTP}` needs a service, but this system is {engine}\nhint: use a system \
              whose url begins with http://"
         )),
         (false, false) => Err(format!(
-            "workload `{kind}` sends SQL, and this system speaks {engine}\nhint: use \
+            "workload `{kind}` sends SQL, but this system uses {engine}\nhint: use \
              `kind = \"{HTTP}\"`, or the url of the database"
         )),
         _ => Ok(()),

@@ -15,7 +15,7 @@ const LEVELS: &[&str] =
 /// The option of workloads with selectable isolation level.
 #[must_use]
 pub fn isolation_option() -> OptionDescription {
-    choice(NAME, LEVELS, "transaction isolation level; default: what the server comes with")
+    choice(NAME, LEVELS, "transaction isolation level; default: that of the server")
 }
 
 /// The selected level; `None` for the server's default. Resumed runs of older versions may lack the
@@ -36,7 +36,10 @@ pub fn isolation_setup(
         (None, _) | (Some(IsolationLevel::Serializable), Isolation::AlwaysSerializable) => Ok(None),
         (Some(level), Isolation::AlwaysSerializable) => {
             let products = engine.traits().products;
-            Err(format!("{products} knows no isolation level {level}; it is always serializable"))
+            Err(format!(
+                "{products} does not support the isolation level {level}; it is always \
+                         serializable"
+            ))
         }
         (Some(level), Isolation::Set { statement, .. }) => {
             Ok(Some(format!("{statement} {}", level.sql())))

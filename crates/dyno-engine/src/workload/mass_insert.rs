@@ -28,9 +28,9 @@ const DOMAIN: &[u8] = b"@mail.example";
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "mass-insert",
-        summary: "Clients insert rows with an e-mail address and a name into one table that only \
-                  grows.",
-        audit: "The table must have grown by rows_per_insert rows per committed transaction.",
+        summary: "Clients insert rows with an e-mail address and a name into one growing table.",
+        audit: "The number of rows must have increased by rows_per_insert per committed \
+                transaction.",
         options: vec![
             integer("rows_per_insert", 1, 10_000, 1, "rows per INSERT, which commits by itself"),
             integer(
@@ -51,9 +51,10 @@ pub(super) fn description() -> WorkloadDescription {
             choice(
                 "index",
                 INDEXES,
-                "a second index, on the random e-mail address: its pages are touched in no order",
+                "a second index, on the random e-mail address, whose pages are accessed in random \
+                 order",
             ),
-            integer("rows", 0, 2_000_000_000, 0, "rows loaded before the clients begin"),
+            integer("rows", 0, 2_000_000_000, 0, "rows loaded before the clients start"),
         ],
     }
 }
@@ -83,11 +84,11 @@ impl MassInsert {
         let dialect = setting.engine.dialect();
         if dialect.partitioning == Partitioning::Missing && partitions > 0 {
             let products = setting.engine.traits().products;
-            return Err(format!("{products} has no partitions; leave out `partitions`"));
+            return Err(format!("{products} does not support partitions; remove `partitions`"));
         }
         if !dialect.has_storage_engines && row_format != "default" {
             return Err(format!(
-                "row_format = \"{row_format}\" is InnoDB's; leave it out for {}",
+                "row_format = \"{row_format}\" is specific to InnoDB; remove it for {}",
                 setting.engine
             ));
         }

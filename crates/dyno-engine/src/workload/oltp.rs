@@ -91,7 +91,7 @@ impl Preset {
             Self::UpdateNonIndex => "One update of column c by primary key, without a transaction.",
             Self::Insert => "One insert of a new row, sent as text, without a transaction.",
             Self::Delete => {
-                "One delete by primary key, without a transaction; the rows become fewer and fewer."
+                "One delete by primary key, without a transaction; the number of rows decreases."
             }
         }
     }
@@ -99,10 +99,12 @@ impl Preset {
     fn audit(self) -> &'static str {
         match self {
             Self::Insert => {
-                "All tables together must have grown by one row per committed transaction."
+                "The number of rows in all tables must have increased by one per committed \
+                 transaction."
             }
             Self::Delete => {
-                "All tables together must have lost as many rows as the server said it deleted."
+                "The number of rows in all tables must have decreased by the number that the \
+                 server reported as deleted."
             }
             _ => "Every table must still have table_size rows.",
         }
@@ -130,7 +132,7 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
         if preset.reads() {
             options.extend([
                 several("point_selects", 10, "point selects per transaction"),
-                flag("range_selects", true, "whether there are range selects at all"),
+                flag("range_selects", true, "whether range selects are sent"),
                 integer("range_size", 1, 1_000_000, 100, "rows per range select"),
                 several("simple_ranges", 1, "simple range selects per transaction"),
                 several("sum_ranges", 1, "SELECT SUM() per transaction"),

@@ -36,20 +36,27 @@ const UPDATE: usize = 1;
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "rush",
-        summary: "Each transaction reads a random counter of a small table and writes it back one \
-                  higher.",
-        audit: "The sum of all counters must have grown by exactly one per committed transaction; \
-                what is missing is lost updates, and pairs of transactions that wrote on top of \
-                the same value are named from the client log.",
+        summary: "Each transaction reads a random counter of a small table and increments it.",
+        audit: "The sum of all counters must have increased by exactly one per committed \
+                transaction; missing increments are lost updates, and the client log identifies \
+                pairs of transactions that overwrote the same value.",
         options: vec![
             choice(
                 "variant",
                 VARIANTS,
-                "how the counter grows: SELECT then UPDATE with a value computed by the client \
-                 (read-modify-write), one UPDATE c2 = c2 + 1 (in-place), SELECT ... FOR UPDATE first (for-update; BEGIN \
-                 IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = the value read, again when it changed (optimistic)",
+                "how the counter is incremented: SELECT then UPDATE with a value computed by the \
+                 client (read-modify-write), one UPDATE c2 = c2 + 1 (in-place), SELECT ... FOR \
+                 UPDATE first (for-update; BEGIN IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = \
+                 the value read, retried when it changed (optimistic)",
             ),
-            integer("rows", 1, 100_000_000, 100, "number of counters; fewer rows, more conflicts"),
+            integer(
+                "rows",
+                1,
+                100_000_000,
+                100,
+                "number of counters; fewer rows cause more \
+                conflicts",
+            ),
             isolation_option(),
             ledger(),
         ],

@@ -47,7 +47,7 @@ pub(super) fn ledger() -> OptionDescription {
         "ledger",
         false,
         "each transaction also inserts its number into table dyno_ledger, so that the audit names \
-         every acknowledged commit that is gone",
+         every acknowledged commit that was lost",
     )
 }
 
@@ -57,8 +57,7 @@ pub(super) fn storage_engine() -> OptionDescription {
         name: "mysql_storage_engine",
         kind: OptionKind::Text,
         default: OptionValue::Text(String::new()),
-        help: "storage engine of the tables (MySQL family); none: the one that the server makes \
-               tables with",
+        help: "storage engine of the tables (MySQL family); default: that of the server",
     }
 }
 
@@ -78,17 +77,13 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
         integer("table_size", 1, 2_000_000_000, 10_000, "rows per table"),
         flag("auto_inc", true, "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
         flag("create_secondary", true, "an index on column k"),
-        flag(
-            "secondary",
-            false,
-            "an index that is not unique on column id, instead of the primary key",
-        ),
+        flag("secondary", false, "a non-unique index on column id, instead of the primary key"),
         integer(
             "reconnect",
             0,
             1_000_000_000,
             0,
-            "a client connects anew after so many transactions; 0: never",
+            "number of transactions after which a client reconnects; 0: never",
         ),
         storage_engine(),
         OptionDescription {
@@ -113,24 +108,23 @@ pub(super) fn distribution_options() -> Vec<OptionDescription> {
             name: "rand_type",
             kind: OptionKind::Choice(DISTRIBUTIONS),
             default: OptionValue::Text("uniform".to_owned()),
-            help: "which keys are drawn how often (sysbench 1.0 defaults to special, 1.1 to \
-                   uniform)",
+            help: "distribution of the keys (default in sysbench 1.0: special, in 1.1: uniform)",
         },
         integer(
             "rand_spec_iter",
             1,
             1000,
             12,
-            "gaussian, special: uniform draws that make up the bell",
+            "gaussian, special: number of uniform draws that are averaged",
         ),
         integer(
             "rand_spec_pct",
             0,
             100,
             1,
-            "special: width of the hot middle in per cent of the keys",
+            "special: width of the hot range in per cent of the keys",
         ),
-        integer("rand_spec_res", 0, 100, 75, "special: per cent of the draws that hit it"),
+        integer("rand_spec_res", 0, 100, 75, "special: per cent of the draws from it"),
         number(
             "rand_pareto_h",
             0.000_1,

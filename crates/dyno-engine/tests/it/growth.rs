@@ -94,11 +94,15 @@ type Refusal<'a> = (Engine, &'a [(&'a str, OptionValue)], &'a str);
 fn partitions_and_row_formats_are_refused_where_there_are_none() {
     let text = |word: &str| OptionValue::Text(word.to_owned());
     let rows: [Refusal<'_>; 3] = [
-        (Engine::Sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
+        (
+            Engine::Sqlite,
+            &[("partitions", OptionValue::Integer(3))],
+            "SQLite does not support partitions",
+        ),
         (
             Engine::Postgres,
             &[("row_format", text("compressed"))],
-            "row_format = \"compressed\" is InnoDB's",
+            "row_format = \"compressed\" is specific to InnoDB",
         ),
         (Engine::Null, &[("key_block_size", OptionValue::Integer(4))], "key_block_size needs"),
     ];

@@ -30,10 +30,10 @@ pub fn clients(text: &str) -> Result<Vec<u32>, String> {
     for part in text.split(',').map(str::trim) {
         let number: u32 = match part.parse() {
             Ok(number) if number > 0 => number,
-            _ => return Err(format!("`{part}` is no number of 1 or more")),
+            _ => return Err(format!("`{part}` is not a number of 1 or more")),
         };
         if found.contains(&number) {
-            return Err(format!("{number} stands there twice; --blocks repeats all of them"));
+            return Err(format!("{number} occurs twice; use --blocks for repeats"));
         }
         found.push(number);
     }
@@ -49,7 +49,7 @@ pub fn clients(text: &str) -> Result<Vec<u32>, String> {
 /// When it is not a number from 1 to [`BLOCKS_MAX`].
 pub fn blocks(text: &str) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| (1..=BLOCKS_MAX).contains(number));
-    number.ok_or_else(|| format!("`{text}` is no number from 1 to {BLOCKS_MAX}"))
+    number.ok_or_else(|| format!("`{text}` is not a number from 1 to {BLOCKS_MAX}"))
 }
 
 #[cfg(test)]
@@ -61,10 +61,10 @@ mod tests {
         assert_eq!(clients("1,8, 64"), Ok(vec![1, 8, 64]));
         assert_eq!(clients("8"), Ok(vec![8]));
         for (text, reason) in [
-            ("1,,8", "`` is no number"),
-            ("0,1", "`0` is no number"),
+            ("1,,8", "`` is not a number"),
+            ("0,1", "`0` is not a number"),
             ("1,x", "`x`"),
-            ("8,8", "8 stands there twice"),
+            ("8,8", "8 occurs twice"),
         ] {
             assert!(clients(text).is_err_and(|found| found.contains(reason)), "{text}");
         }

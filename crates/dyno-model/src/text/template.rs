@@ -63,7 +63,7 @@ impl Template {
             let Some(length) = text[start..].find('}') else {
                 return Err(TemplateError {
                     message: "`${` is not closed".to_owned(),
-                    help: "close it with `}`, or write `$${` for the signs themselves".to_owned(),
+                    help: "close it with `}`, or write `$${` for a literal `${`".to_owned(),
                     range: start..start + 2,
                 });
             };
@@ -126,9 +126,9 @@ fn unknown(name: &str, range: Range<usize>) -> TemplateError {
     let known: Vec<&str> =
         Parameter::ALL.iter().map(|parameter| parameter.name()).chain(["env:VARIABLE"]).collect();
     TemplateError {
-        message: format!("`${{{name}}}` stands for nothing"),
+        message: format!("`${{{name}}}` is not a known placeholder"),
         help: format!(
-            "{}; write `$${{` for the signs themselves",
+            "{}; write `$${{` for a literal `${{`",
             suggestion(name, &known, "known names")
         ),
         range,
@@ -175,9 +175,9 @@ mod tests {
         let unknown = error("/${kee}/x");
         assert_eq!(
             (unknown.range, unknown.message.as_str()),
-            (1..7, "`${kee}` stands for nothing")
+            (1..7, "`${kee}` is not a known placeholder")
         );
         assert!(unknown.help.starts_with("did you mean `key`?"), "{}", unknown.help);
-        assert!(error("${env:}").message.contains("stands for nothing"));
+        assert!(error("${env:}").message.contains("is not a known placeholder"));
     }
 }

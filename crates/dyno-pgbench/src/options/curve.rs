@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn requests_that_cannot_be_repeated_are_reported() {
         for (line, reason) in [
-            ("-c 1,y", "-c/--clients \"1,y\": `y` is no number of 1 or more"),
-            ("-c 1,2 --blocks=0", "--blocks: `0` is no number from 1 to 1000"),
+            ("-c 1,y", "-c/--clients \"1,y\": `y` is not a number of 1 or more"),
+            ("-c 1,2 --blocks=0", "--blocks: `0` is not a number from 1 to 1000"),
             ("-i -c 1,2", "cannot be used in initialization (-i) mode"),
         ] {
             assert!(read(line).is_err_and(|found| found.contains(reason)), "{line}");

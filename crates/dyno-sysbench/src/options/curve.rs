@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn commands_that_cannot_be_repeated_are_reported() {
         for (line, reason) in [
-            ("x --threads=1,y run", "--threads=1,y: `y` is no number of 1 or more"),
-            ("x --threads=1,2 --blocks=0 run", "--blocks=0: `0` is no number from 1 to 1000"),
+            ("x --threads=1,y run", "--threads=1,y: `y` is not a number of 1 or more"),
+            ("x --threads=1,2 --blocks=0 run", "--blocks=0: `0` is not a number from 1 to 1000"),
             ("x --threads=1,2 prepare", "for the command 'run', not for 'prepare'"),
         ] {
             assert!(read(line).is_err_and(|found| found.contains(reason)), "{line}");

@@ -528,7 +528,7 @@ fn a_list_of_clients_is_run_in_every_block_and_reported_as_one() {
     let refused = bench.run(Program::Dyno, &["-nS", "-t", "20", "-c", "1,x"]);
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("-c/--clients \"1,x\": `x` is no number of 1 or more"),
+        refused.stderr.contains("-c/--clients \"1,x\": `x` is not a number of 1 or more"),
         "{}",
         refused.stderr
     );

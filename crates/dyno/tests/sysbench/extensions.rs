@@ -140,7 +140,10 @@ fn the_first_run_that_fails_ends_the_rest_with_sysbenchs_exit_code() {
     assert!(ended.stderr.contains("ended in run 1 of 4"), "{ended}");
     let refused = on_sqlite(&folder, &["--threads=1,x", "run"]);
     assert_eq!(refused.status, "1");
-    assert!(refused.stderr.contains("--threads=1,x: `x` is no number of 1 or more"), "{refused}");
+    assert!(
+        refused.stderr.contains("--threads=1,x: `x` is not a number of 1 or more"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -69,12 +69,10 @@ fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, Op
     let unexpected = |what: &str| {
         FailureKind::UnexpectedBody.failure(format!("the application's answer {what}"))
     };
-    let text = std::str::from_utf8(body).map_err(|_| unexpected("is no text"))?;
+    let text = std::str::from_utf8(body).map_err(|_| unexpected("is not text"))?;
     if !is_read {
-        let affected = text
-            .trim()
-            .parse()
-            .map_err(|_| unexpected("is not the number of rows that were changed"))?;
+        let affected =
+            text.trim().parse().map_err(|_| unexpected("is not a number of changed rows"))?;
         return Ok(Outcome { has_rows: false, rows: 0, affected });
     }
     let row = |line: &str| line.split('\t').map(|value| Some(value.to_owned())).collect();
@@ -95,7 +93,7 @@ fn refused(kind: u16, status: u16, body: &[u8]) -> OperationFailure {
 fn service(connection: &mut Connection) -> Result<&mut http::Connection, OperationFailure> {
     match connection {
         Connection::Http(service) => Ok(service),
-        _ => Err(FailureKind::Unsupported.failure("this is no application")),
+        _ => Err(FailureKind::Unsupported.failure("this is not an application of dyno's")),
     }
 }
 

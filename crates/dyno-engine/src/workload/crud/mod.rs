@@ -30,24 +30,19 @@ const EXAMPLES: usize = 5;
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: CRUD,
-        summary: "Each client creates a table of its own, inserts, selects, updates and deletes \
-                  rows, counts what is left, and drops it.",
-        audit: "Before each DROP the table must hold the rows that were inserted and not deleted, as the updates left them; SELECT, \
-                UPDATE and DELETE must have met every row; no table may be left behind.",
+        summary: "Each client creates a table, inserts, selects, updates and deletes rows, counts \
+                  the remaining ones, and drops the table.",
+        audit: "Before each DROP, the table must contain all rows inserted and not deleted, with \
+                their updates; SELECT, UPDATE and DELETE must have found every row; no table may \
+                remain.",
         options: vec![
-            integer(
-                "rows",
-                1,
-                10_000,
-                10,
-                "rows that one INSERT brings; a DELETE takes every other half",
-            ),
+            integer("rows", 1, 10_000, 10, "rows per INSERT; a DELETE removes half of them"),
             integer(
                 "repetitions",
                 1,
                 10_000,
                 1,
-                "INSERT, SELECT, UPDATE and DELETE per table, each time on further rows",
+                "repetitions of INSERT, SELECT, UPDATE and DELETE per table, each on new rows",
             ),
             storage_engine(),
         ],
@@ -256,7 +251,7 @@ impl Crud {
             } else if sum.expected != sum.found {
                 seen.examples.push(sum.values(whose()));
             } else if met.expected != met.found {
-                seen.examples.push(met.rows(format!("{}, met by commands", whose())));
+                seen.examples.push(met.rows(format!("{}, found by commands", whose())));
             }
         }
         Ok(())
@@ -392,8 +387,8 @@ impl Workload for Crud {
         client.text.clear();
         match client.asks_application {
             true if !self.tables.storage.is_empty() => {
-                let message = "the application makes its tables with the server's own storage \
-                               engine; leave out mysql_storage_engine";
+                let message = "the application creates its tables with the server's default \
+                               storage engine; remove mysql_storage_engine";
                 return Err(FailureKind::Unsupported.failure(message));
             }
             true => application::address(CREATE, &client.table, None, &mut client.text),
@@ -437,7 +432,7 @@ impl Workload for Crud {
         let mut checks = vec![
             seen.held.rows(format!("{tables}, before each DROP")),
             seen.sum.values(tables.clone()),
-            seen.met.rows(format!("{tables}, met by SELECT, UPDATE and DELETE")),
+            seen.met.rows(format!("{tables}, found by SELECT, UPDATE and DELETE")),
             // Clients that were cut off leave their tables.
             row_count(format!("tables named {tables}"), present..=present + unknown, found),
         ];

@@ -21,7 +21,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
         return match authorities {
             None => Ok(Tls::Off),
             Some(value) => {
-                let message = format!("`{}` has no use without a mode of encryption", value.name);
+                let message = format!("`{}` has no effect without an encryption mode", value.name);
                 Err(at(value, message, "add `sslmode=verify-full`"))
             }
         };
@@ -46,8 +46,8 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
     };
     if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM_AUTHORITIES.into()) }) {
         let message = format!(
-            "`{}={}` with the authorities of the system lets in every server that has a \
-             certificate of theirs",
+            "`{}={}` with the system's certificate authorities accepts every server that has a \
+             certificate from one of them",
             mode.name, mode.text
         );
         return Err(at(mode, message, "write `sslmode=verify-full`"));

@@ -88,9 +88,9 @@ pub(super) fn find(
         if right.contains(&value) {
             return Ok(None);
         }
-        let message = format!("dyno cannot do what parameter `{name}` asks here");
+        let message = format!("dyno does not support this value of parameter `{name}`");
         let help = match right.first() {
-            Some(right) => format!("take it out, or write `{name}={right}`"),
+            Some(right) => format!("remove it, or write `{name}={right}`"),
             None => "remove it".to_owned(),
         };
         return Err(AddressError::new(range, message, help));
@@ -125,7 +125,7 @@ pub(super) fn take(
                     format!("parameter `{}` is given twice", value.name)
                 }
                 Some(other) if !other.name.is_empty() => {
-                    format!("parameters `{}` and `{}` say the same thing", other.name, value.name)
+                    format!("parameters `{}` and `{}` set the same option", other.name, value.name)
                 }
                 _ => return drop(keys.0.insert(key, value)),
             };

@@ -8,7 +8,7 @@ pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {
         None => Vec::new(),
         Some(value) => statements(&value.text).map_err(|word| {
             let message = format!(
-                "of connection options only settings (-c name=value) are taken, not \"{word}\" ({})",
+                "connection options may contain only settings (-c name=value), not \"{word}\" ({})",
                 value.name
             );
             AddressError::new(value.range.clone(), message, "remove it")

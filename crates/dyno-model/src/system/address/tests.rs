@@ -200,29 +200,29 @@ fn settings_become_statements_and_other_options_are_refused() {
 #[test]
 fn what_is_wrong_with_an_address_is_pointed_at() {
     let rows = [
-        ("db.example", "db.example", "this is not an address: it has no scheme"),
+        ("db.example", "db.example", "this is not an address: the scheme is missing"),
         ("mysqll://u@h/d", "mysqll", "unknown scheme `mysqll`"),
         ("mysql:u@h/d", "u@h/d", "`//` is missing after the scheme"),
         ("mysql://h/d", "h/d", "the address names no user"),
         ("mysql://u@h", "h", "the address names no database"),
         ("mysql://u@h/", "h/", "the address names no database"),
         ("mysql://u@/d", "", "the address names no host"),
-        ("mysql://u@h/a/b", "/b", "a database's name holds no `/`"),
+        ("mysql://u@h/a/b", "/b", "a database name cannot contain `/`"),
         ("mysql://u@h:0/d", "0", "`0` is not a port"),
         ("mysql://u@h:99999/d", "99999", "`99999` is not a port"),
         ("mysql://u@h:/d", "", "`` is not a port"),
-        ("mysql://u@::1/d", "::1", "this host has more than one colon"),
+        ("mysql://u@::1/d", "::1", "the host contains more than one colon"),
         ("mysql://u@[::1/d", "[::1", "the bracket is not closed"),
         ("mysql://u@[::x]/d", "::x", "`::x` is not an IPv6 address"),
         ("mysql://u@[::1]3306/d", "3306", "only a port may follow the bracket"),
         ("mysql://u@h/d?tsl=off", "tsl", "unknown parameter `tsl`"),
         ("mysql://u@h/d?tls=maybe", "tls=maybe", "`tls` cannot be `maybe`"),
         ("mysql://u@h/d?ssl=verify-full", "ssl=verify-full", "`ssl` cannot be `verify-full`"),
-        ("mysql://u@h/d?ca=x", "ca=x", "`ca` has no use without a mode of encryption"),
+        ("mysql://u@h/d?ca=x", "ca=x", "`ca` has no effect without an encryption mode"),
         (
             "mysql://u@h/d?tls=off&sslmode=require",
             "sslmode=require",
-            "parameters `tls` and `sslmode` say the same thing",
+            "parameters `tls` and `sslmode` set the same option",
         ),
         (
             "mysql://u@h/d?sslmode=prefer&ca=x",
@@ -237,7 +237,7 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
         (
             "postgres://u@h/d?channel_binding=require",
             "channel_binding=require",
-            "dyno cannot do what parameter `channel_binding` asks here",
+            "dyno does not support this value of parameter `channel_binding`",
         ),
         ("postgres://u@h/d?sslcert=x", "sslcert=x", "`sslcert` needs its key (`sslkey`)"),
         (
@@ -248,16 +248,17 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
         (
             "postgres://u@h/d?sslmode=verify-ca&sslrootcert=system",
             "sslmode=verify-ca",
-            "`sslmode=verify-ca` with the authorities of the system lets in every server that has a certificate of theirs",
+            "`sslmode=verify-ca` with the system's certificate authorities accepts every server \
+             that has a certificate from one of them",
         ),
         ("mysql://u@h/d?tls=off&tls=off", "tls=off", "parameter `tls` is given twice"),
         ("mysql://u@h/d?socket", "socket", "parameter `socket` has no value"),
         ("mysql://u@h/d?socket=/s", "socket=/s", "host and `socket` cannot both be given"),
-        ("mysql://u%4@h/d", "u%4", "the percent-encoding is broken"),
-        ("mysql://u%ff@h/d", "u%ff", "the percent-encoding is broken"),
+        ("mysql://u%4@h/d", "u%4", "invalid percent-encoding"),
+        ("mysql://u%ff@h/d", "u%ff", "invalid percent-encoding"),
         ("sqlite:", "", "the address names no file"),
         ("sqlite://file", "//file", "`sqlite://` needs an absolute path"),
-        ("sqlite::memory:", ":memory:", "a database in memory cannot be shared by clients"),
+        ("sqlite::memory:", ":memory:", "clients cannot share an in-memory database"),
     ];
     for (text, part, message) in rows {
         let errors = parse(text).expect_err(text);
@@ -309,8 +310,8 @@ fn all_mistakes_of_an_address_are_told_at_once() {
         (
             "mysql://u%4@h/a/b?tls=maybe",
             &[
-                ("u%4", "the percent-encoding is broken"),
-                ("/b", "a database's name holds no `/`"),
+                ("u%4", "invalid percent-encoding"),
+                ("/b", "a database name cannot contain `/`"),
                 ("tls=maybe", "`tls` cannot be `maybe`"),
             ],
         ),
@@ -330,7 +331,7 @@ fn all_mistakes_of_an_address_are_told_at_once() {
             "sqlite://:memory:?mode=ro",
             &[
                 ("//:memory:", "`sqlite://` needs an absolute path"),
-                (":memory:", "a database in memory cannot be shared by clients"),
+                (":memory:", "clients cannot share an in-memory database"),
                 ("mode=ro", "`sqlite:` takes no parameters"),
             ],
         ),

@@ -53,7 +53,7 @@ impl<'u> Piece<'u> {
             _ => {
                 let help =
                     "write `%25` for a percent sign, and two hexadecimal digits after any other";
-                Err(AddressError::new(self.range(), "the percent-encoding is broken", help))
+                Err(AddressError::new(self.range(), "invalid percent-encoding", help))
             }
         }
     }
@@ -105,8 +105,11 @@ impl Address {
         let Some((scheme, rest)) = whole.split_once(':') else {
             let help = "write for example `mysql://bench@localhost:3306/bench`, \
                         `postgres://bench@localhost/bench` or `sqlite:bench.db`";
-            let error =
-                AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
+            let error = AddressError::new(
+                whole.range(),
+                "this is not an address: the scheme is missing",
+                help,
+            );
             return Self { engine: Engine::UNKNOWN, keys, errors: vec![error] };
         };
         let known = engine(scheme.text);
@@ -206,9 +209,9 @@ fn file<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
         errors.push(AddressError::new(path.range(), "the address names no file", help));
     }
     if path.text.starts_with(":memory:") {
-        let message = "a database in memory cannot be shared by clients";
-        let help = "each client would have a database of its own; name a file, on a memory file \
-                    system if need be";
+        let message = "clients cannot share an in-memory database";
+        let help = "each client would have a separate database; use a file, on a memory file \
+                    system if necessary";
         errors.push(AddressError::new(path.range(), message, help));
     }
     if rest.text.contains('?') {
@@ -226,8 +229,8 @@ fn server(
     errors: &mut Vec<AddressError>,
 ) {
     if let Some(password) = spilled_password(whole) {
-        let message = "it cannot be told where the password ends";
-        let help = "write signs in it and behind it in percent-encoding: `/` is `%2F`, `?` is \
+        let message = "the end of the password is ambiguous";
+        let help = "percent-encode special characters in it and after it: `/` is `%2F`, `?` is \
                     `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
         errors.push(AddressError {
             is_password: true,
@@ -251,10 +254,10 @@ fn server(
     }
     put(keys, Key::Database, database, location, scheme, errors);
     if let Some(at) = database.text.find('/') {
-        let help = "write `%2F` if it does";
+        let help = "write `%2F` if the name contains one";
         errors.push(AddressError::new(
             database.after(at).range(),
-            "a database's name holds no `/`",
+            "a database name cannot contain `/`",
             help,
         ));
     }
@@ -294,8 +297,8 @@ fn port_of(piece: Piece<'_>, has_account: bool) -> Result<u16, AddressError> {
     if !may_be_password {
         return port(piece.text, piece.range());
     }
-    let help = "a port is a number between 1 and 65535; behind a password `@` and the host follow";
-    let error = AddressError::new(piece.range(), "what follows the colon is not a port", help);
+    let help = "a port is a number between 1 and 65535; a password is followed by `@` and the host";
+    let error = AddressError::new(piece.range(), "the text after the colon is not a port", help);
     Err(AddressError { is_password: true, ..error })
 }
 
@@ -309,7 +312,7 @@ fn service(
     errors: &mut Vec<AddressError>,
 ) {
     let help = format!(
-        "write `{}://HOST:PORT`, with a path behind it if all requests begin with it",
+        "write `{}://HOST:PORT`, followed by a path if all requests begin with it",
         scheme.text
     );
     let (place, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
@@ -320,9 +323,9 @@ fn service(
     };
     if let Some(at) = rest.text.rfind('@') {
         let range = whole.start..rest.start + at;
-        let message = "the address of a service holds no account";
+        let message = "the address of a service cannot contain an account";
         let help =
-            "take it out, and give requests a header: `Authorization = \"Basic ${env:VARIABLE}\"`";
+            "remove it, and give requests a header: `Authorization = \"Basic ${env:VARIABLE}\"`";
         errors.push(AddressError { is_password: true, ..AddressError::new(range, message, help) });
         keys.give(Key::Host, "", BROKEN);
         return;
@@ -332,7 +335,7 @@ fn service(
     let base = path.text.trim_end_matches('/').to_owned();
     if !base.bytes().all(|byte| byte.is_ascii_graphic()) {
         let help = "percent-encode special characters, such as `%20` for a blank";
-        errors.push(AddressError::new(path.range(), "this is no path", help));
+        errors.push(AddressError::new(path.range(), "this is not a valid path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
     let Some(has_port) = location_of(authority, scheme.text, false, keys, errors) else { return };
@@ -345,11 +348,11 @@ fn service(
     match mode {
         None if is_encrypted => keys.give(Key::Encryption, "sslmode", "verify-full"),
         Some((text, range)) if !is_encrypted => {
-            let message = format!("`http` is not encrypted, whatever `{text}` asks");
+            let message = format!("`http` is not encrypted and cannot be combined with `{text}`");
             errors.push(AddressError::new(range, message, "write `https://`"));
         }
         Some((text, range)) if ["disable", "allow", "prefer"].contains(&text.as_str()) => {
-            let message = format!("`https` is encrypted, whatever `{text}` asks");
+            let message = format!("`https` is encrypted and cannot be combined with `{text}`");
             errors.push(AddressError::new(range, message, "write `http://`, or `sslmode=require`"));
         }
         _ => {}
@@ -408,9 +411,11 @@ fn split_place(place: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), Addre
     let brackets = "write an IPv6 address in brackets: `[::1]:3306`";
     if !place.text.starts_with('[') {
         return match place.split_once(':') {
-            Some((_, port)) if port.text.contains(':') => {
-                Err(AddressError::new(place.range(), "this host has more than one colon", brackets))
-            }
+            Some((_, port)) if port.text.contains(':') => Err(AddressError::new(
+                place.range(),
+                "the host contains more than one colon",
+                brackets,
+            )),
             Some((host, port)) => Ok((host, Some(port))),
             None => Ok((place, None)),
         };

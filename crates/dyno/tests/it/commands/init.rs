@@ -113,7 +113,7 @@ fn what_cannot_be_looked_at_is_told_and_nothing_is_written() {
             "cannot connect to mysql://me@127.0.0.1:1/shop",
         ),
         ("postgers://me@localhost/shop", SPEC_INVALID, "did you mean `postgres`?"),
-        ("shop.toml", SPEC_INVALID, "it has no scheme"),
+        ("shop.toml", SPEC_INVALID, "the scheme is missing"),
         ("null:", USAGE, "has no tables to examine"),
     ];
     for (url, code, words) in rows {

@@ -36,7 +36,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "\"null:\"",
         "\"mysql://u:hunter2/x@h/d\"",
-        &["it cannot be told where the password ends", "`%2F`"],
+        &["the end of the password is ambiguous", "`%2F`"],
     ),
     ("title = \"t\"", "title = \"t", &["invalid TOML", "bad.toml:2:11"]),
 ];

@@ -122,7 +122,7 @@ fn runs(event: &str) -> (Bench, Ended) {
 fn a_script_in_an_endless_loop_ends_its_trial_and_the_run() {
     let (bench, ended) = runs("while true do end");
     assert!(!ended.is_done(), "{ended}");
-    assert!(ended.stderr.contains("a script does not come to an end"), "{ended}");
+    assert!(ended.stderr.contains("a script does not end"), "{ended}");
     let events =
         std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
     let count = |kind: &str| events.lines().filter(|line| line.contains(kind)).count();

@@ -252,10 +252,10 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
     for (rules, why) in [
         (
             "'sum(n) from things' = '+1 per orders'",
-            "no script is called `orders`; there are order, fails",
+            "no script is called `orders`; scripts: order, fails",
         ),
         ("'sum(n) from nothing' = 'unchanged'", "the audit `sum(n) from nothing`: "),
-        ("'0.5' = 'unchanged'", "its value 0.5 is no whole number; multiply or round it"),
+        ("'0.5' = 'unchanged'", "its value 0.5 is not an integer; multiply or round it"),
     ] {
         let refused = run("none", rules);
         assert!(refused.code == 4 && refused.stderr.contains(why), "{rules}: {refused}");

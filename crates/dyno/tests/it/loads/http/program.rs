@@ -167,11 +167,11 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
         assert!(!refused.stderr.contains(SECRET), "{refused}");
     }
     for (url, words) in [
-        ("http://me:certainly-secret-5931@127.0.0.1/", "holds no account"),
+        ("http://me:certainly-secret-5931@127.0.0.1/", "cannot contain an account"),
         ("http:/127.0.0.1", "`//` is missing"),
         ("http://127.0.0.1:99999/", "is not a port"),
         ("http://127.0.0.1/?sslmode=require", "write `https://`"),
-        ("https://127.0.0.1/?sslmode=disable", "is encrypted, whatever"),
+        ("https://127.0.0.1/?sslmode=disable", "is encrypted and cannot be combined"),
         ("http://127.0.0.1/?page=3", "unknown parameter `page`"),
     ] {
         let system = format!("url = \"http://127.0.0.1:{}/shop\"", service.port());
