@@ -368,6 +368,7 @@ fn weight(warning: &Warning) -> f64 {
         | Warning::Steal { share }
         | Warning::OtherProcessesCpu { share, .. }
         | Warning::Skipped { share, .. }
+        | Warning::Paced { share, .. }
         | Warning::Failures { share, .. } => *share,
         Warning::Unfinished { unfinished } => *unfinished as f64,
         Warning::KeptBehind { share, .. } | Warning::Overload { share, .. } => -share,

@@ -10,6 +10,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
+use dyno_model::record::Pacing;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +61,10 @@ pub(crate) trait Clients {
     /// As [`Workload::sent_as_text`](crate::workload::Workload::sent_as_text).
     fn sent_as_text(&self) -> Vec<&'static str> {
         Vec::new()
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        None
     }
 
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {

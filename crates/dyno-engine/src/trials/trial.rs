@@ -28,7 +28,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{GeneratorRecord, TrialEnd, TrialRecord, Uptime};
+use dyno_model::record::{GeneratorRecord, Pacing, TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
@@ -158,6 +158,11 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
 
     fn sent_as_text(&self) -> Vec<&'static str> {
         self.workloads[0].sent_as_text()
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        // Clients that are spread over databases have names of their own.
+        self.workloads[0].pacing().filter(|_| self.workloads.len() == 1)
     }
 
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
@@ -355,6 +360,7 @@ fn trial(
     }
     let facts = record.facts.get_or_insert_default();
     facts.troubles.extend(missing);
+    facts.pacing = clients.pacing();
     facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
     if record.end == TrialEnd::User {

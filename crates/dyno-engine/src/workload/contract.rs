@@ -11,6 +11,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
+use dyno_model::record::Pacing;
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::ops::RangeInclusive;
@@ -168,6 +169,11 @@ pub trait Workload: Send + Sync + 'static {
     /// prepare them; known after [`Self::baseline`].
     fn sent_as_text(&self) -> Vec<&'static str> {
         Vec::new()
+    }
+
+    /// How its clients are paced, where it is derived from a standard that paces them.
+    fn pacing(&self) -> Option<Pacing> {
+        None
     }
 
     /// Growth of the table per commit, for workloads that measure growth.

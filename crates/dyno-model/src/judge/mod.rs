@@ -83,6 +83,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     if let Some(facts) = &record.facts {
         warnings.extend(surroundings(record, facts));
         warnings.extend(sent_as_text(facts));
+        warnings.extend(pacing(record, facts));
         warnings.extend(cut_short(record, facts, asked));
         warnings.extend(restart(facts));
         warnings.extend(server_counters(record, asked));
@@ -155,6 +156,8 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::FewWaves { .. }
         | Warning::SharedMachine
         | Warning::SentAsText { .. }
+        | Warning::Unpaced
+        | Warning::Paced { .. }
         | Warning::DebugBuild
         | Warning::KeptBehind { .. }
         | Warning::Overload { .. }
@@ -227,6 +230,16 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_told.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Warning::DebugBuild)).collect()
+}
+
+/// How the rate compares with what keying and think times of a standard allow.
+fn pacing(record: &TrialRecord, facts: &Facts) -> Option<Warning> {
+    let pacing = facts.pacing.as_ref()?;
+    let Some(most) = pacing.per_minute_max else { return Some(Warning::Unpaced) };
+    let mut counts = record.ledger.transactions.iter();
+    let committed = counts.find(|it| it.name == pacing.transaction)?.committed;
+    let share = committed as f64 / (most * record.measured.as_secs_f64() / 60.0);
+    share.is_finite().then_some(Warning::Paced { share, committed })
 }
 
 /// Statements that were not prepared.

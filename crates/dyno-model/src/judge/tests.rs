@@ -3,7 +3,8 @@ use crate::catalog::Growth;
 use crate::client_group::GroupRecord;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
-use crate::record::{GeneratorRecord, OpenLoop, WorkerRecord};
+use crate::ledger::TransactionCount;
+use crate::record::{GeneratorRecord, OpenLoop, Pacing, WorkerRecord};
 use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
@@ -65,6 +66,30 @@ fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
 
 fn cut_short(reason: &str) -> Vec<Warning> {
     vec![Warning::CutShort { reason: reason.to_owned() }]
+}
+
+#[test]
+fn more_than_pacing_allows_is_invalid_and_without_pacing_nothing_is_comparable() {
+    let pacing = |most| Some(Pacing { transaction: "new-order".to_owned(), per_minute_max: most });
+    assert_eq!(judged(|it| facts(it).pacing = pacing(None)), [Warning::Unpaced]);
+    let paced = |committed| {
+        let warnings = judged(|it| {
+            facts(it).pacing = pacing(Some(600.0));
+            it.ledger.committed = 1_000_000;
+            it.ledger.started = 1_000_000;
+            let name = "new-order".to_owned();
+            let others = 1_000_000 - committed;
+            it.ledger.transactions = vec![
+                TransactionCount { name, started: committed, committed, ..Default::default() },
+                TransactionCount { started: others, committed: others, ..Default::default() },
+            ];
+        });
+        let paced = warnings.into_iter().find(|it| matches!(it, Warning::Paced { .. }));
+        paced.map(|warning| warning.severity())
+    };
+    assert_eq!(paced(50), Some(Severity::Note));
+    assert_eq!(paced(130), Some(Severity::Note), "think times are random");
+    assert_eq!(paced(150), Some(Severity::Invalid), "100 are possible in ten seconds");
 }
 
 #[test]
@@ -187,7 +212,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         record.work = Some(50_000.0);
         (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
         // Half of the transactions have a name with a separate think time.
-        let count = |started| crate::ledger::TransactionCount { started, ..Default::default() };
+        let count = |started| TransactionCount { started, ..Default::default() };
         record.ledger.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
@@ -207,11 +232,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
 fn names_of_transactions_that_do_not_add_up_are_counters_that_do_not_balance() {
     let unbalanced = |committed: u64| {
         judged(|record| {
-            let count = crate::ledger::TransactionCount {
-                started: 50_000,
-                committed,
-                ..Default::default()
-            };
+            let count = TransactionCount { started: 50_000, committed, ..Default::default() };
             record.ledger.transactions = vec![count];
         })
         .iter()

@@ -308,6 +308,19 @@ pub struct Facts {
     /// Violated identities between the counters and other counts of the same events, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbalanced: Vec<String>,
+    /// How clients are paced, if the workload is derived from a standard that paces them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+}
+
+/// Pacing of clients by keying and think times of a standard.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Pacing {
+    /// Name of the transactions that the standard counts.
+    pub transaction: String,
+    /// How many of them per minute keying and think times allow; absent when clients do not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_minute_max: Option<f64>,
 }
 
 /// Uptime of a server when its counters were read, just before the clients started and just after

@@ -309,6 +309,16 @@ pub enum Warning {
         /// Their names, at most a few.
         statements: String,
     },
+    /// A workload derived from a standard ran without its keying and think times.
+    Unpaced,
+    /// A workload derived from a standard ran with its keying and think times. Invalid when more
+    /// transactions were counted than these allow.
+    Paced {
+        /// Transactions divided by the most that keying and think times allow.
+        share: f64,
+        /// Number of transactions.
+        committed: u64,
+    },
     /// Data that the run could not record.
     RecordingIncomplete {
         /// Description.
@@ -342,6 +352,9 @@ pub struct BusyProcess {
     /// Processor time divided by elapsed time: 1 is one fully used processor.
     pub processors: f64,
 }
+
+/// Standard deviations by which a count may exceed what pacing allows.
+const PACED_DEVIATIONS: f64 = 4.0;
 
 impl Warning {
     /// True for effects of injected faults: the trial is meant to show them, so they are not a
@@ -413,6 +426,11 @@ impl Warning {
                 Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,
                 _ => Severity::Note,
             },
+            // Think times are random: so many standard deviations of a Poisson process above it.
+            Self::Paced { share, committed } => match (share - 1.0) * (*committed as f64).sqrt() {
+                excess if excess > PACED_DEVIATIONS => Severity::Invalid,
+                _ => Severity::Note,
+            },
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::OtherProcessesCpu { share, .. } => graded(*share, 0.03, f64::INFINITY),
@@ -420,6 +438,7 @@ impl Warning {
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
             | Self::SentAsText { .. }
+            | Self::Unpaced
             | Self::SettingRounded { .. }
             | Self::Imported { .. }
             | Self::ShortWindow { .. }

@@ -145,6 +145,12 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             fill!(BACKGROUND, lang, name, inner = sentence(inner, lang))
         }
         Warning::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
+        Warning::Unpaced => fill!(UNPACED, lang),
+        Warning::Paced { share, .. } => {
+            let is_possible = warning.severity() < Severity::Invalid;
+            let message = if is_possible { &PACED } else { &PACED_TOO_FAST };
+            fill!(message, lang, percent = percent(*share))
+        }
         Warning::RecordingIncomplete { what } => {
             fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang))
         }
@@ -225,6 +231,9 @@ mod tests {
             Warning::ForeignSessions { sessions: 2 },
             Warning::Steal { share: 0.02 },
             Warning::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
+            Warning::Unpaced,
+            Warning::Paced { share: 0.5, committed: 1234 },
+            Warning::Paced { share: 2.0, committed: 1234 },
             Warning::SentAsText { statements: "q 2 SELECT to_jsonb(:id)".into() },
             Warning::RecordingIncomplete { what: text() },
             Warning::DatabaseNotLocked { database: text(), reason: text() },

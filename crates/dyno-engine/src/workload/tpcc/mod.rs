@@ -36,6 +36,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, RowWriter, TimeoutPolicy, bl
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{PACED, PACING, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::OperationFailure;
+use dyno_model::record::Pacing;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use inputs::{Constants, Inputs};
@@ -244,6 +245,14 @@ impl Workload for Tpcc {
             true => Transaction::ALL[usize::from(name)].keying(),
             false => Nanos(0),
         }
+    }
+
+    fn pacing(&self) -> Option<Pacing> {
+        let most = self.mix.new_orders_max() * self.size().warehouses as f64;
+        Some(Pacing {
+            transaction: Transaction::NewOrder.name().to_owned(),
+            per_minute_max: self.is_paced.then_some(most),
+        })
     }
 
     async fn transaction(

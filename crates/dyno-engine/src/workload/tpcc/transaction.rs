@@ -1,5 +1,6 @@
 //! The transactions: which one a terminal executes next, and how long it waits before.
 
+use super::size::DISTRICTS;
 use crate::random::{Random, Stream};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::units::Nanos;
@@ -103,6 +104,26 @@ impl Mix {
     }
 }
 
+impl Mix {
+    /// Most new orders of a warehouse per minute with keying and think times: those of ten
+    /// terminals whose transactions take no time. 12.86 with the standard's mix (clause 4.1.3),
+    /// which a deck counts as having.
+    pub(super) fn new_orders_max(self) -> f64 {
+        let sums = match self {
+            Self::Deck => [45, 88, 92, 96, 100],
+            Self::Weights(sums) => sums,
+        };
+        let mut before = 0;
+        let mut cycle = 0;
+        for (choice, sum) in CHOICES.iter().zip(sums) {
+            let (keying, think) = choice.seconds();
+            cycle += (sum - before) * (keying + think);
+            before = sum;
+        }
+        DISTRICTS as f64 * 60.0 * sums[0] as f64 / cycle as f64
+    }
+}
+
 /// Fisher and Yates' shuffle.
 fn shuffle(deck: &mut Deck, random: &mut Random) {
     for last in (1..deck.len()).rev() {
@@ -163,6 +184,14 @@ mod tests {
                 .collect()
         };
         assert_ne!(order(0), order(23));
+    }
+
+    #[test]
+    fn a_paced_warehouse_has_at_most_as_many_new_orders_as_the_standard_says() {
+        assert!((Mix::Deck.new_orders_max() - 12.86).abs() < 0.01);
+        // Nothing but new orders, every 30 seconds.
+        assert!((Mix::Weights([1; 5]).new_orders_max() - 20.0).abs() < 1e-9);
+        assert_eq!(Mix::Weights([0, 1, 1, 1, 1]).new_orders_max(), 0.0);
     }
 
     #[test]
