@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of
 /// their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 11] = [
     (
         "anomalies",
         &[
@@ -48,6 +48,16 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
     ("network-path", &[ServerKind::Mysql]),
     ("raid-buffer-pool", &[ServerKind::Mariadb]),
     ("temp-table", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
+    (
+        "tpcc",
+        &[
+            ServerKind::Mariadb,
+            ServerKind::Galera,
+            ServerKind::Mysql,
+            ServerKind::Postgres,
+            ServerKind::Ndb,
+        ],
+    ),
     ("thread-pool", &[ServerKind::Mariadb, ServerKind::Mysql]),
 ];
 
@@ -157,6 +167,13 @@ fn isolation_levels_are_compared_on_servers_and_on_clusters() {
             rest.split_once(" % of its acknowledged updates at 20 clients").expect(rest);
         assert!(percent.parse::<f64>().is_ok_and(|percent| percent > 0.0), "{percent}{rest}");
     }
+}
+
+#[test]
+fn tpcc_keeps_its_conditions_on_servers_and_on_clusters() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "tpcc") else { return };
+    assert!(ended.stdout.contains("new-order-rollback"), "{ended}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
 use crate::program::{Bench, Ended, records, signal};
+use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_testkit::{require_server, wait_until};
@@ -15,6 +16,14 @@ system = [{ name = "SQLite", server = { kind = "sqlite" } }]
 workload = { kind = "rush", variant = "in-place" }
 load = { clients = [1, 2], duration = "400ms", warmup = "0s" }
 design = { blocks = 3 }
+"#;
+
+const TPCC: &str = r#"
+title = "To be killed"
+system = [{ name = "SQLite", server = { kind = "sqlite" } }]
+workload = { kind = "tpcc", items = 200, customers = 30 }
+load = { clients = [1, 2], duration = "400ms", warmup = "0s" }
+design = { blocks = 2 }
 "#;
 
 const MARIADB: &str = r#"
@@ -90,6 +99,19 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     let again = bench.dyno(&["run", "killed.toml", "--resume", "r"]);
     assert!(again.is_done(), "nothing is left to do: {again}");
     every_trial_once(&bench.path().join("r"), trials);
+}
+
+#[test]
+fn orders_that_were_taken_before_a_kill_are_not_in_the_data_of_the_trials_after_it() {
+    let bench = Bench::new();
+    bench.file("killed.toml", TPCC);
+    kill_after(&bench, "killed.toml", 1);
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    every_trial_once(&bench.path().join("r"), 4);
+    for record in records(&bench.path().join("r")) {
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+    }
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //! engine's own SQL finds what is planted against them.
 
 use crate::audits::{Silent, Work, session};
+use crate::program::{Bench, flaws, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
-use dyno_testkit::running_server;
+use dyno_testkit::{require_server, running_server};
 use std::sync::atomic::AtomicUsize;
 
 /// None of them waits for its disk.
@@ -95,5 +96,59 @@ fn what_is_planted_against_the_conditions_is_found_on_every_engine() {
         let all: Vec<String> = (1..=12).map(|number| number.to_string()).collect();
         assert_eq!(violated(&record), all, "{kind}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
+    }
+}
+
+#[test]
+fn one_line_runs_it_and_says_what_it_is_not() {
+    let bench = Bench::new();
+    let line = |more: &[&'static str]| {
+        let first = ["run", "sqlite:a.db", "--workload", "tpcc", "--warehouses", "1"];
+        let small = ["--set", "workload.items=200", "--set", "workload.customers=30"];
+        bench.dyno(&[&first[..], &small, &["--blocks", "1", "--warmup", "0s"], more].concat())
+    };
+    let more = ["--clients", "1", "--duration", "2s", "--limit", "p50 of new-order < 5s"];
+    let ended = line(&[&more[..], &["--out", "r"]].concat());
+    assert!(ended.is_done(), "{ended}");
+    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Rates of new orders are not comparable with tpmC."), "{ended}");
+    assert!(told.contains("new-order-rollback") && told.contains("(new-order)"), "{ended}");
+    let before = bench.names();
+    let paced = ["--set", "workload.pacing=\"standard\""];
+    for (more, message) in [
+        (["--clients", "11"], "11 clients are more than ten terminals per warehouse"),
+        (["--rate", "5/s"], "`workload.pacing` and a rate in `load.rate` cannot both be given"),
+        (["--set", "workload.warehouses=0"], "`workload.warehouses` must be between 1 and"),
+    ] {
+        let ended = line(&[&paced[..], &more].concat());
+        assert!(!ended.is_done() && ended.stderr.contains(message), "{ended}");
+        assert_eq!(bench.names(), before, "nothing is written");
+    }
+}
+
+#[test]
+fn a_killed_server_keeps_the_conditions_and_all_acknowledged_orders() {
+    for (kind, name) in [(ServerKind::Mariadb, "mariadb"), (ServerKind::Postgres, "postgres")] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"Harm\"\n[[system]]\nname = \"S\"\nserver = {{ kind = \"{name}\" }}\n\
+             [workload]\nkind = \"tpcc\"\nwarehouses = 2\nitems = 2_000\ncustomers = 30\n\
+             ledger = true\n[load]\nclients = 4\nwarmup = \"0s\"\nduration = \"6s\"\n\
+             think = \"5ms\"\nattempts_max = 1000\n[design]\nblocks = 1\n\
+             [[fault]]\nat = \"1s\"\naction = \"kill\"\n\
+             [[fault]]\nafter = \"500ms\"\naction = \"start\"\n"
+        );
+        bench.file("harm.toml", spec);
+        let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
+        assert!(ended.is_done(), "{ended}");
+        let record = records(&bench.path().join("r")).remove(0);
+        assert_eq!(violated(&record), Vec::<String>::new(), "{name}");
+        assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
+        let lost = record.audit.losses().commits.map(|commits| commits.lost_min);
+        assert_eq!(lost, Some(0), "{name}: {:?}", record.audit);
+        assert!(record.ledger.reconnects >= 4 && flaws(&record).is_empty(), "{name}: {ended}");
     }
 }
