@@ -2,10 +2,11 @@
 
 use crate::client_id::ClientId;
 use dyno_model::failure::OperationFailure;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A failure that ended the run for all clients.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fatal {
     /// The client that failed.
     pub client: ClientId,
@@ -14,7 +15,7 @@ pub struct Fatal {
 }
 
 /// The cause of a [`Fatal`] failure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FatalCause {
     /// The database's answer to a statement.
     Failure {

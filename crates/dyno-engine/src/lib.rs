@@ -56,12 +56,16 @@ pub use trials::trial;
 use trials::{auditing, clients, own_audit, start_barrier, trial_input};
 
 pub use fatal::{Fatal, FatalCause};
+pub use measure::elsewhere::{Generators, PartReport};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
+pub use measure::partial_result::PartialResult;
 pub use measure::run_script;
+pub use measure::start::Start;
 pub use own_audit::OwnAudit;
 pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
-pub use trial::{run_groups_trial, run_load, run_script_trial, run_trial};
+pub use trial::{run_groups_trial, run_load, run_part, run_script_trial, run_trial};
 pub use trial_input::{Mended, Node, NodeState, TrialInput};
+pub use window::StopCause;
 pub use worker_count::{MeasuredWorkers, default_workers};

@@ -45,6 +45,17 @@ impl OpenSessions {
         }
     }
 
+    /// The numbers of all of them.
+    pub(crate) fn all(&self) -> Vec<u32> {
+        lock(&self.0).keys().copied().collect()
+    }
+
+    /// Adds those that clients of another process opened.
+    pub(crate) fn add(&self, numbers: &[u32]) {
+        let now = Instant::now();
+        lock(&self.0).extend(numbers.iter().map(|number| (*number, now)));
+    }
+
     /// Ids of the sessions opened after a moment: a restarted server assigns ids from the beginning
     /// again.
     fn numbers(&self, since: Option<Instant>) -> HashSet<u32> {

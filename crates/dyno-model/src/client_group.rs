@@ -252,6 +252,13 @@ impl Plan {
         self.of_system(system).filter_map(clients).max().unwrap_or(0)
     }
 
+    /// The largest number of generators of any configuration; 0 without any.
+    #[must_use]
+    pub fn most_generators(&self) -> u32 {
+        let of = |configuration: &Configuration| configuration.load.generators.unwrap_or(0);
+        self.configurations.iter().map(of).max().unwrap_or(0)
+    }
+
     /// All background workloads, each once, as defined in the first configuration that has it.
     #[must_use]
     pub fn background(&self) -> Vec<&BackgroundPlan> {

@@ -51,12 +51,12 @@ pub mod spec;
 pub mod units;
 
 pub use experiment::{catalog, curve, fault, front, plan, single};
-pub use load_model::{databases, limit, stages};
+pub use load_model::{databases, launcher, limit, stages};
 use load_model::{load, metric, search_question};
 use outcome::interval;
 pub use outcome::{failure, ledger, retry};
-pub use response_times::{compact_histogram, latency, response};
-pub use results::{audit, event, failure_log, history, isolation, record, schema};
+pub use response_times::{compact_histogram, encoded, latency, response};
+pub use results::{audit, event, failure_log, generators, history, isolation, record, schema};
 pub use system::{address, mask, secret, target};
 use system::{existing, network_path, server};
 pub use text::{checksum, printable, template, words};

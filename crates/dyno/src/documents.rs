@@ -235,7 +235,7 @@ const WHOLE: [&str; 7] = [
      \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
      [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< \
      1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
-     metric = \"throughput\"\nclients = [1]\nvalues = [1]\n",
+     metric = \"throughput\"\nclients = [1]\nvalues = [1]\n[launcher]\naddress = \"h\"\n",
     "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nhooks = { restart \
      = \"true\" }\n[workload]\nkind = \"sql\"\n\
      scripts = [{ file = \"a.sql\" }]\n[load]\nclients = 1\nduration = \"1s\"\nfind = { while = \

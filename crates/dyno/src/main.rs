@@ -10,6 +10,7 @@
 //! * `run`: one experiment from plan to report; `trials`, `client_groups`, `databases`, `systems`:
 //!   its parts; `preflight`: checks whether it can run here; `checkup`: observations about the
 //!   machine;
+//! * `generators`: trials whose clients are in several processes;
 //! * `import`: results of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: errors that end the program; `printer`: the
@@ -21,6 +22,7 @@ mod commands;
 mod documents;
 mod execution;
 mod failure;
+mod generators;
 mod import;
 mod interrupt;
 mod printer;
@@ -119,6 +121,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
+        Command::Generator => generators::generator::generator(),
         Command::Supervise => Ok(exit_code::OK), // handled in main
     }
 }

@@ -16,8 +16,8 @@ use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    self, CommitGap, Facts, GeneratorRecord, NamedTransactions, OpenLoop, StatementLatency,
-    TrialEnd, TrialRecord,
+    self, CommitGap, Facts, GeneratorRecord, GeneratorsRecord, NamedTransactions, OpenLoop,
+    StatementLatency, TrialEnd, TrialRecord,
 };
 use dyno_model::stages::StageRecord;
 use dyno_model::units::Nanos;
@@ -142,6 +142,9 @@ pub enum TrialError {
     /// The system died before measuring began.
     #[error("the system failed: {0}")]
     SystemDied(String),
+    /// A generator was lost, or could not begin.
+    #[error("generator {0}")]
+    Generator(String),
     /// An error of this machine, for example that no more threads can be created.
     #[error("{0}")]
     Machine(String),
@@ -198,6 +201,8 @@ pub struct LoadRecord {
     pub work: Option<f64>,
     /// Measurements of the load generator itself.
     pub generator: GeneratorRecord,
+    /// As [`TrialRecord::generators`].
+    pub generators: Option<GeneratorsRecord>,
     /// Other observations, for judging the trial.
     pub facts: Facts,
     /// The first failure after which no client could continue.
@@ -240,6 +245,7 @@ impl LoadRecord {
             stages: self.stages.clone(),
             work: self.work,
             generator: self.generator.clone(),
+            generators: self.generators.clone(),
             failures: self.failures.clone(),
             end: TrialEnd::Trial,
             facts: Some(self.facts.clone()),

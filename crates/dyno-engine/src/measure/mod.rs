@@ -6,14 +6,18 @@
 //! * `worker_pool`: the threads, from their start to their last sample; `watch`: what the
 //!   coordinator monitors meanwhile; `start`: the common start of worker pools; `silence`: detects
 //!   that nothing commits; `open_loop`: accounts for arrivals;
+//! * `partial_result`: what the clients of a process leave behind, and how it becomes a record;
+//!   `elsewhere`: the same for clients in other processes;
 //! * [`interrupt`]: interrupts a blocked thread.
 //!
 //! Native workloads ([`crate::trial`]) are clients of this core as scripts are.
 
+pub(crate) mod elsewhere;
 pub mod interrupt;
 pub mod load;
 pub mod meter;
 mod open_loop;
+pub(crate) mod partial_result;
 mod silence;
 pub(crate) mod start;
 #[cfg(test)]
@@ -45,5 +49,5 @@ pub fn run_script<S: Script>(
     let mut worker_pool = WorkerPool::new(kinds, Ending::LeaveBehind, input);
     meter::spawn_scripts(&mut worker_pool, &script, threads)?;
     worker_pool.await_ready(Some(threads.ready_limit), listener)?;
-    Ok(worker_pool.measure(&Start::soon(), listener).record)
+    Ok(worker_pool.run(&Start::soon(), listener).into_measured(listener).record)
 }

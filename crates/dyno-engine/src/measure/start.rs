@@ -10,7 +10,7 @@ const RUN_UP: Duration = Duration::from_millis(10);
 /// The moment at which clients start, common to several worker pools, and the reason for which they
 /// stop early.
 #[derive(Debug, Clone)]
-pub(crate) struct Start {
+pub struct Start {
     pub(super) epoch: Instant,
     /// The background group to which the worker pool belongs; `None`: the measured groups.
     name: Option<String>,
@@ -20,7 +20,24 @@ pub(crate) struct Start {
 impl Start {
     /// A start as soon as all workers are awake.
     pub(crate) fn soon() -> Self {
-        Self { epoch: Instant::now() + RUN_UP, name: None, stopped: Arc::default() }
+        Self::at(Instant::now() + RUN_UP)
+    }
+
+    /// A start at a moment that a coordinator has set.
+    #[must_use]
+    pub fn at(epoch: Instant) -> Self {
+        Self { epoch, name: None, stopped: Arc::default() }
+    }
+
+    /// Stops the worker pools with this start. Only the first cause is kept.
+    pub fn stop(&self, cause: StopCause) {
+        let _ = self.stopped.set(cause);
+    }
+
+    /// Why a worker pool with this start was stopped, if one was.
+    #[must_use]
+    pub fn stopped(&self) -> Option<&StopCause> {
+        self.stopped.get()
     }
 
     /// The same moment for the worker pool of a background group.

@@ -46,7 +46,7 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
         WorkerReport::default()
     });
     spawned.expect("there can be a thread");
-    worker_pool.measure(start, &mut LooksLate(has_ended)).window
+    worker_pool.run(start, &mut LooksLate(has_ended)).window
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The threads of a run, from their start to their last sample.
 
 use super::interrupt::Interrupters;
-use super::load::{LoadInput, LoadRecord, TrialError};
+use super::load::{LoadInput, TrialError};
 use super::open_loop;
+use super::partial_result::{Ended, PartialResult};
 use super::silence::{Life, Silence};
 use super::start::Start;
 use super::watch::Watch;
@@ -11,17 +12,13 @@ use crate::client_id::ClientId;
 use crate::fatal::Fatal;
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::stages::StageTally;
-use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder, Totals};
+use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder};
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
 use dyno_drivers::lock;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::failure_log::FailureLog;
-use dyno_model::latency::LatencySummary;
-use dyno_model::ledger::{Ledger, ScriptCounts};
-use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{Facts, GeneratorRecord, OpenLoop, WorkerRecord};
+use dyno_model::record::{GeneratorRecord, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -45,8 +42,6 @@ const MARGIN: u64 = 5_000_000;
 /// An interval is complete at the latest this long after its end, nanoseconds, even if a batch is
 /// still in transit.
 const SETTLING: u64 = 2_500_000_000;
-/// Shortest time without a commit that is recorded.
-const GAP_MIN: Nanos = Nanos(100_000_000);
 
 /// How threads that do not end are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +158,11 @@ impl<'a> WorkerPool<'a> {
             connecting: Nanos(0),
             spawned_at: Instant::now(),
         }
+    }
+
+    /// The same for clients whose results are put together with those of other processes.
+    pub(crate) fn of_part(self) -> Self {
+        Self { collector: self.collector.of_part(), ..self }
     }
 
     /// The schedule of an open loop, for the workers.
@@ -390,7 +390,7 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Gives the signal to start and returns when every worker has ended or was left behind.
-    pub(crate) fn measure(mut self, start: &Start, listener: &mut dyn Listener) -> Measured {
+    pub(crate) fn run(mut self, start: &Start, listener: &mut dyn Listener) -> Ended<'a> {
         let epoch = start.epoch;
         let window = Arc::new(self.input.window(epoch));
         let mut watch = Watch::new();
@@ -453,7 +453,7 @@ impl<'a> WorkerPool<'a> {
             // Panics were caught and reported.
             let _ = member.thread.take().map(JoinHandle::join);
         }
-        self.finish(listener, Finish { window, watch, spare, is_cut_off })
+        self.finish(Finish { window, watch, spare, is_cut_off })
     }
 
     /// Time after the grace period at which a thread that has not ended is left behind.
@@ -473,37 +473,45 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Closes the counters, including those of workers left behind.
-    fn finish(mut self, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
+    fn finish(mut self, mut finish: Finish) -> Ended<'a> {
         let window = Arc::clone(&finish.window);
         let ended = window.now();
         self.gather(&mut finish.spare);
-        let length = measured_length(&window, &self.collector, self.input.load, ended);
-        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
-        // Answers during the grace period arrive after the window; their interval ends with the
-        // last of them.
-        let last = self.collector.last_end.max(window.opens().saturating_add(length));
-        intervals.extend(self.collector.rest(last));
-        let counters = self.counters();
-        let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
-            let (account, censored) =
-                open_loop::account(arrivals, &window, &mut self.collector, &counters.ledger, ended);
-            if !censored.is_empty() {
-                if intervals.is_empty() {
-                    intervals.push(self.collector.remainder(ended));
-                }
-                intervals.last_mut().expect("there is one now").censored = Some(censored);
-            }
-            account
-        });
-        intervals.iter().for_each(|interval| listener.interval(interval));
-        let totals = counters.totals.clone();
-        let record = self.record(counters, open_loop, Times { ended, length }, &finish);
-        Measured { record, totals, window }
+        let mut result = PartialResult { ended, connecting: self.connecting, ..self.counters() };
+        if let Some((arrivals, _)) = &self.arrivals {
+            let collector = &mut self.collector;
+            result.unstarted =
+                open_loop::account(arrivals, &window, collector, &result.ledger, ended);
+        }
+        let (cpu_user, cpu_system) = finish.watch.cpu();
+        let (mut workers, mut lags) = (Vec::new(), Vec::new());
+        for report in self.reports {
+            workers.push(report.record);
+            lags.extend(report.lags);
+            result.troubles.extend(report.trouble);
+        }
+        result.generator = GeneratorRecord {
+            workers,
+            cpu_user,
+            cpu_system,
+            wakeup_lag_p99: lag_p99(lags),
+            memory_peak: memory_peak(),
+            shares_machine: self.input.shares_machine,
+            workers_tried: Vec::new(),
+        };
+        result.steal = finish.watch.steal();
+        result.is_debug_build = cfg!(debug_assertions);
+        result.fatal = self.fatal;
+        result.is_cut_off = finish.is_cut_off;
+        let stuck = self.members.iter().filter(|member| !member.is_done);
+        result.left_behind = stuck.flat_map(|member| member.clients.iter().copied()).collect();
+        let (input, kinds, collector) = (self.input, self.kinds, self.collector);
+        Ended { input, kinds, window, collector, result, generators: None }
     }
 
     /// The counters of all workers, including those left behind.
-    fn counters(&self) -> Counters {
-        let mut sum = Counters::default();
+    fn counters(&self) -> PartialResult {
+        let mut sum = PartialResult::default();
         for member in &self.members {
             let recorder = lock(&member.recorder);
             let (ledger, totals) = recorder.close();
@@ -514,125 +522,12 @@ impl<'a> WorkerPool<'a> {
         }
         sum
     }
-
-    fn record(
-        self,
-        counters: Counters,
-        open_loop: Option<OpenLoop>,
-        times: Times,
-        finish: &Finish,
-    ) -> LoadRecord {
-        let (input, collector, window) = (self.input, &self.collector, &finish.window);
-        let Counters { ledger, totals, counts, failures } = counters;
-        let (cpu_user, cpu_system) = finish.watch.cpu();
-        let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
-        for report in self.reports {
-            workers.push(report.record);
-            lags.extend(report.lags);
-            troubles.extend(report.trouble);
-        }
-        let named: Vec<_> =
-            totals.by_name.iter().map(|name| work(window, input.load, name.work)).collect();
-        let stuck = self.members.iter().filter(|member| !member.is_done);
-        let gaps = collector.longest_gaps(times.length);
-        let commits =
-            |all: &[u64]| self.kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();
-        LoadRecord {
-            connecting: self.connecting,
-            measured: Nanos(times.length),
-            elapsed: Nanos(times.ended.saturating_sub(window.opens())),
-            ledger,
-            counts,
-            failures,
-            histogram: collector.transaction.clone(),
-            transaction: LatencySummary::from(&collector.transaction),
-            latency: collector.latency,
-            statements: collector.statements(),
-            transactions: collector.transactions(&named, input.load.is_open()),
-            clients: input.shares.iter().collect(),
-            generator: GeneratorRecord {
-                workers,
-                cpu_user,
-                cpu_system,
-                wakeup_lag_p99: lag_p99(lags),
-                memory_peak: memory_peak(),
-                shares_machine: input.shares_machine,
-                workers_tried: Vec::new(),
-            },
-            longest_gap: gaps.first().copied().unwrap_or_default(),
-            open_loop,
-            stages: collector.stages.as_ref().map(StageTally::records).unwrap_or_default(),
-            work: work(window, input.load, totals.work),
-            facts: Facts {
-                steal: finish.watch.steal(),
-                is_debug_build: cfg!(debug_assertions),
-                stopped: window.stop_cause().map(|cause| cause.to_string()),
-                troubles,
-                gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
-                committed_in_all: totals.committed,
-                unfinished_in_all: totals.unfinished(),
-                commits_sent_in_all: commits(&totals.sent),
-                commits_refused_in_all: commits(&totals.refused),
-                ..Facts::default()
-            },
-            fatal: self.fatal,
-            is_cut_off: finish.is_cut_off,
-            left_behind: stuck.flat_map(|member| member.clients.iter().copied()).collect(),
-        }
-    }
 }
 
-/// The totals counted by the engine and by scripts themselves.
-#[derive(Default)]
-struct Counters {
-    ledger: Ledger,
-    totals: Totals,
-    counts: ScriptCounts,
-    failures: FailureLog,
-}
-
-/// When the last worker had ended, nanoseconds since the epoch, and the length of the measured
-/// window.
-#[derive(Clone, Copy)]
-struct Times {
-    ended: u64,
-    length: u64,
-}
-
-/// The core's data beyond its record; the audit of a trial uses it.
-pub(crate) struct Measured {
-    pub(crate) record: LoadRecord,
-    pub(crate) totals: Totals,
-    pub(crate) window: Arc<Window>,
-}
-
-/// The state that [`WorkerPool::measure`] passes to the final step.
+/// The state that [`WorkerPool::run`] passes to the final step.
 struct Finish {
     window: Arc<Window>,
     watch: Watch,
     spare: Vec<Sample>,
     is_cut_off: bool,
-}
-
-/// Length of the measured window in nanoseconds.
-fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ended: u64) -> u64 {
-    let last = collector.last_end.max(window.opens());
-    match load.stop {
-        // Stopped early: until the last answer.
-        _ if window.is_stopped() => last - window.opens(),
-        StopRule::Duration(duration) => duration.0,
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
-            if last > window.opens() {
-                last - window.opens()
-            } else {
-                ended.saturating_sub(window.opens())
-            }
-        }
-    }
-}
-
-/// Work done in the window if the window has a fixed length. Stop rules by count end with the last
-/// answer, as does a trial that was stopped early.
-fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
-    (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
 }

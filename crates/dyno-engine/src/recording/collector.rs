@@ -6,13 +6,17 @@ use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
 use dyno_model::compact_histogram::CompactHistogram;
+use dyno_model::encoded;
 use dyno_model::latency::LatencySummary;
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
-use dyno_model::record::{CommitGap, Interval, Lag, NamedTransactions, StatementLatency};
+use dyno_model::record::{
+    CommitGap, CommitSpan, Interval, Lag, NamedTransactions, StatementLatency,
+};
 use dyno_model::response::{ResponseSummary, Responses};
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the
@@ -52,6 +56,28 @@ pub(crate) struct Collector {
     pub(crate) stages: Option<StageTally>,
 }
 
+/// What a collector has besides its intervals, for a collector that puts together those of several
+/// generators.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Aside {
+    #[serde(with = "encoded")]
+    censored: Histogram<u64>,
+    #[serde(with = "encoded")]
+    lag: Histogram<u64>,
+    /// Response times of named transactions; of the committed ones, intervals have them.
+    named: Vec<Responses>,
+    stages: Vec<(u64, Responses)>,
+    last_end: u64,
+    commits: Vec<CommitSpan>,
+}
+
+impl Aside {
+    /// True when it has so many names of transactions.
+    pub(crate) fn fits(&self, transactions: usize) -> bool {
+        self.named.len() == transactions
+    }
+}
+
 impl Collector {
     pub(crate) fn new(trial: &str, kinds: &Kinds, opens: u64, length: u64) -> Self {
         Self {
@@ -79,6 +105,53 @@ impl Collector {
     /// Also collects results of each stage.
     pub(crate) fn with_stages(self, stages: Option<StageTally>) -> Self {
         Self { stages, ..self }
+    }
+
+    /// The same, with intervals that a collector can [merge](Self::merge) with those of others.
+    pub(crate) fn of_part(self) -> Self {
+        Self { gaps: self.gaps.keeping_spans(), ..self }
+    }
+
+    /// True for an interval of the same kinds.
+    pub(crate) fn fits(&self, interval: &Interval) -> bool {
+        interval.statements.len() == self.kinds.statements.len()
+            && interval.transactions.len() == self.kinds.transactions.len()
+    }
+
+    /// Takes an interval of a generator, in place of samples.
+    pub(crate) fn merge(&mut self, interval: &Interval) {
+        interval.commits.iter().for_each(|span| self.gaps.note_span(*span));
+        self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
+        let place = self.place(interval.start.0);
+        self.open_intervals[place].add(interval);
+    }
+
+    /// What is left of the collector of a generator when its intervals are handed out.
+    pub(crate) fn into_aside(mut self) -> Aside {
+        self.gaps.fold(u64::MAX);
+        let named = self.named.into_iter();
+        Aside {
+            censored: self.censored,
+            lag: self.lag,
+            named: named
+                .map(|it| Responses { censored: it.censored, ..Responses::default() })
+                .collect(),
+            stages: self.stages.map(StageTally::into_parts).unwrap_or_default(),
+            last_end: self.last_end,
+            commits: self.gaps.take_spans(),
+        }
+    }
+
+    /// Takes what the collector of a generator had besides its intervals.
+    pub(crate) fn take_aside(&mut self, aside: &Aside) {
+        merge(&mut self.censored, &aside.censored);
+        merge(&mut self.lag, &aside.lag);
+        self.named.iter_mut().zip(&aside.named).for_each(|(sum, part)| sum.add(part));
+        if let Some(stages) = &mut self.stages {
+            stages.add(&aside.stages);
+        }
+        self.last_end = self.last_end.max(aside.last_end);
+        aside.commits.iter().for_each(|span| self.gaps.note_span(*span));
     }
 
     /// Processes samples.
@@ -264,6 +337,7 @@ impl Collector {
         let mut interval =
             self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
         self.gaps.fold(self.next_end().saturating_sub(self.opens));
+        interval.commits = self.gaps.take_spans();
         self.first_open += 1;
         self.last_place = (0, 0, 0);
         self.sum_up(&mut interval);
@@ -291,6 +365,9 @@ impl Collector {
     }
 
     fn sum_up(&mut self, interval: &mut Interval) {
+        if !interval.transactions.is_empty() {
+            interval.transaction.reset();
+        }
         for (_, histogram) in &interval.transactions {
             merge(&mut interval.transaction, histogram);
         }
@@ -313,10 +390,22 @@ impl Collector {
         self.gaps.longest(measured)
     }
 
-    /// Ages of counted transactions that failed or were cut off, and how many of these were cut
-    /// off.
-    pub(crate) fn censored(&self) -> (&Histogram<u64>, u64) {
-        (&self.censored, self.cut_off)
+    /// Ages of counted transactions that did not commit.
+    pub(crate) fn censored(&self) -> &Histogram<u64> {
+        &self.censored
+    }
+
+    /// How many of them were cut off.
+    pub(crate) fn cut_off(&self) -> u64 {
+        self.cut_off
+    }
+
+    /// An arrival that did not commit was last observed at this time and age.
+    pub(crate) fn lost(&mut self, seen: u64, age: u64) {
+        latency::record(&mut self.censored, age);
+        if let Some(stages) = &mut self.stages {
+            stages.lost(seen, age);
+        }
     }
 
     /// Delay with which the generator began the transactions of the window, given the number

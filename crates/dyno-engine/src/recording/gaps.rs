@@ -6,7 +6,7 @@
 //! Gonzalez' maximum gap by buckets, 1975); they bound shorter gaps. Milliseconds with complete
 //! samples are folded into the longest gaps so far and discarded.
 
-use dyno_model::record::CommitGap;
+use dyno_model::record::{CommitGap, CommitSpan};
 use dyno_model::units::Nanos;
 use std::collections::VecDeque;
 
@@ -47,9 +47,27 @@ pub(crate) struct Gaps {
     edge: u64,
     /// In descending order of length.
     longest: Vec<Gap>,
+    /// What was folded, for the gaps of all generators together; `None` where nobody needs it.
+    spans: Option<Vec<CommitSpan>>,
 }
 
 impl Gaps {
+    /// The same, and keeps what is folded until [`Self::take_spans`].
+    pub(crate) fn keeping_spans(self) -> Self {
+        Self { spans: Some(Vec::new()), ..self }
+    }
+
+    /// What was folded since the last call.
+    pub(crate) fn take_spans(&mut self) -> Vec<CommitSpan> {
+        self.spans.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Records the commits of another generator.
+    pub(crate) fn note_span(&mut self, span: CommitSpan) {
+        self.note(span.0);
+        self.note(span.1);
+    }
+
     /// Records a commit at this time.
     #[inline]
     pub(crate) fn note(&mut self, end: u64) {
@@ -67,6 +85,9 @@ impl Gaps {
     /// A sample that arrives after the waiting limit: it ends the gap that contains its time.
     #[cold]
     fn note_late(&mut self, end: u64) {
+        if let Some(spans) = &mut self.spans {
+            spans.push(CommitSpan(end, end));
+        }
         if end > self.edge {
             self.keep(Gap { from: self.edge, to: end });
             self.edge = end;
@@ -96,8 +117,12 @@ impl Gaps {
             return;
         }
         let began = self.first * SLOT;
-        self.keep(Gap { from: self.edge, to: began + u64::from(slot.first) });
-        self.edge = began + u64::from(slot.last);
+        let span = CommitSpan(began + u64::from(slot.first), began + u64::from(slot.last));
+        self.keep(Gap { from: self.edge, to: span.0 });
+        self.edge = span.1;
+        if let Some(spans) = &mut self.spans {
+            spans.push(span);
+        }
     }
 
     fn keep(&mut self, gap: Gap) {

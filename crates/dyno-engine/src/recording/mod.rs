@@ -9,6 +9,8 @@
 
 pub(crate) mod collector;
 mod gaps;
+#[cfg(test)]
+mod merging;
 pub(crate) mod recorder;
 mod sample;
 pub mod shares;

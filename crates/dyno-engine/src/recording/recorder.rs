@@ -18,6 +18,7 @@ use dyno_model::failure_log::FailureLog;
 use dyno_model::ledger::{
     Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
 };
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -44,7 +45,7 @@ pub(crate) struct Batch {
 }
 
 /// Totals including warm-up; audits and server counters are compared with them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Transactions started.
     pub started: u64,
@@ -67,7 +68,7 @@ pub struct Totals {
 }
 
 /// The values of [`Totals`] for the transactions of one name.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NameTotals {
     pub started: u64,
     pub committed: u64,

@@ -65,6 +65,19 @@ impl StageTally {
         }
     }
 
+    /// Commits and response times of each stage.
+    pub(crate) fn into_parts(self) -> Vec<(u64, Responses)> {
+        self.stages
+    }
+
+    /// Adds those of another generator.
+    pub(crate) fn add(&mut self, parts: &[(u64, Responses)]) {
+        for ((committed, responses), part) in self.stages.iter_mut().zip(parts) {
+            *committed += part.0;
+            responses.add(&part.1);
+        }
+    }
+
     /// The records of the stages, in order.
     pub(crate) fn records(&self) -> Vec<StageRecord> {
         let record = |(committed, responses): &(u64, Responses)| StageRecord {

@@ -7,6 +7,7 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::stages::Course;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,7 +61,7 @@ pub struct Window {
 }
 
 /// Why measuring was stopped before its rule was met.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopCause {
     /// The user requested the end.
     User,

@@ -1,6 +1,7 @@
 //! The clients that a trial measures: clients of a native workload, or threads of a script.
 
 use crate::measure::load::TrialError;
+use crate::measure::partial_result::Remains;
 use crate::measure::worker_pool::{Ending, WorkerPool};
 use crate::recording::{Kinds, Totals};
 use crate::settling::OpenSessions;
@@ -51,6 +52,14 @@ pub(crate) trait Clients {
     fn databases(&self) -> usize {
         1
     }
+
+    /// What the audit needs of clients in another process, from there.
+    fn remains(&self) -> Remains {
+        Remains::default()
+    }
+
+    /// Takes what [`Self::remains`] returned in another process.
+    fn take_remains(&self, _remains: Remains) {}
 
     async fn baseline(
         &self,

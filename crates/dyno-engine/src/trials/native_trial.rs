@@ -3,7 +3,9 @@
 //! each function are those of the generic function.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::trial::{run_groups_trial, run_load};
+use crate::measure::partial_result::PartialResult;
+use crate::measure::start::Start;
+use crate::trial::{run_groups_trial, run_load, run_part};
 use crate::trial_input::TrialInput;
 use crate::workload::Native;
 use crate::workload::native::with_native;
@@ -29,6 +31,22 @@ impl Native {
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
         self.run_groups_trial(Vec::new(), input, listener)
+    }
+
+    /// [`run_part`] of it and others of its kind.
+    pub fn run_part(
+        self,
+        others: Vec<Self>,
+        targets: (&[Target], usize),
+        input: &LoadInput<'_>,
+        ready: impl FnOnce() -> Result<Start, TrialError>,
+        listener: &mut dyn Listener,
+    ) -> Result<PartialResult, TrialError> {
+        with_native!(self, workload => {
+            let mut all = vec![workload];
+            all.extend(others.into_iter().filter_map(|other| other.try_into().ok()));
+            run_part(all, targets, input, ready, listener)
+        })
     }
 
     /// Calls [`run_groups_trial`] with native workloads of the same kind.

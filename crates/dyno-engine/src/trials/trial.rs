@@ -4,10 +4,12 @@
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
+use crate::measure::elsewhere;
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
+use crate::measure::partial_result::{Measured, PartialResult, Remains};
 use crate::measure::start::Start;
-use crate::measure::worker_pool::{Ending, Measured, WorkerPool};
+use crate::measure::worker_pool::{Ending, WorkerPool};
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
 use crate::recording::{Kinds, Totals};
@@ -109,7 +111,7 @@ fn measure(
         }
     };
     match start {
-        Ok(start) => Ok(worker_pool.measure(&start, listener)),
+        Ok(start) => Ok(worker_pool.run(&start, listener).into_measured(listener)),
         Err(error) => {
             worker_pool.call_off();
             Err(error)
@@ -146,6 +148,20 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
 
     fn databases(&self) -> usize {
         self.workloads.len()
+    }
+
+    fn remains(&self) -> Remains {
+        Remains {
+            sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
+            notes: self.workloads.iter().map(|workload| workload.notes()).collect(),
+        }
+    }
+
+    fn take_remains(&self, remains: Remains) {
+        let sessions = self.sessions().into_iter().zip(&remains.sessions);
+        sessions.for_each(|(own, numbers)| own.add(numbers));
+        let notes = self.workloads.iter().zip(&remains.notes);
+        notes.for_each(|(workload, notes)| workload.take_notes(notes));
     }
 
     async fn baseline(
@@ -273,8 +289,43 @@ pub fn run_groups_trial<W: Workload>(
         trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
     };
     match input.barrier {
-        None => with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator),
-        Some(_) => run(&input.load),
+        None if input.generators.is_none() => {
+            with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator)
+        }
+        _ => run(&input.load),
+    }
+}
+
+/// Measures the clients of one of several generators ([`LoadInput::part`]): those of a workload, or
+/// of one for each database. `ready` reports that they are ready, and returns when they begin; the
+/// listener receives intervals for the coordinator.
+///
+/// # Errors
+/// When the clients cannot begin, and those of `ready`.
+///
+/// # Panics
+/// As [`run_groups_trial`].
+pub fn run_part<W: Workload>(
+    workloads: Vec<W>,
+    (targets, spare): (&[Target], usize),
+    input: &LoadInput<'_>,
+    ready: impl FnOnce() -> Result<Start, TrialError>,
+    listener: &mut dyn Listener,
+) -> Result<PartialResult, TrialError> {
+    let workloads = workloads.into_iter().map(Arc::new).collect();
+    let clients = Arc::new(NativeClients::new(workloads, targets, spare, input.load));
+    let mut worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
+    clients.spawn(&mut worker_pool)?;
+    worker_pool.await_ready(clients.ready_limit(), listener)?;
+    match ready() {
+        Ok(start) => {
+            let ended = worker_pool.run(&start, listener);
+            Ok(ended.into_part(clients.remains(), listener))
+        }
+        Err(error) => {
+            worker_pool.call_off();
+            Err(error)
+        }
     }
 }
 
@@ -320,8 +371,16 @@ fn trial(
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
-    let Measured { record: measured, totals, window } =
-        measure(clients, clients.ending(), &load, input.barrier, read, listener)?;
+    let measured = match input.generators {
+        None => measure(clients, clients.ending(), &load, input.barrier, read, listener)?,
+        Some(generators) => {
+            let (measured, remains) =
+                elsewhere::measure(&clients.kinds(), generators, &load, read, listener)?;
+            remains.into_iter().for_each(|it| clients.take_remains(it));
+            measured
+        }
+    };
+    let Measured { record: measured, totals, window } = measured;
     let mended = input.mend.map(|mend| mend());
     let states = mended
         .as_ref()

@@ -1,6 +1,7 @@
 //! The input of a client group of a trial: its load, the nodes that its clients use, and the start
 //! barrier it shares with other groups.
 
+use crate::measure::elsewhere::Generators;
 use crate::measure::load::LoadInput;
 use crate::random::trial_seed;
 use crate::start_barrier::BarrierMember;
@@ -36,6 +37,8 @@ pub struct TrialInput<'a> {
     /// The barrier at which it waits for the other groups of the trial; `None` without other
     /// groups.
     pub barrier: Option<&'a BarrierMember>,
+    /// The generators that drive the clients; `None`: this process does.
+    pub generators: Option<&'a dyn Generators>,
     /// For trials with faults: called when the clients have ended; restores the nodes.
     pub mend: Option<&'a dyn Fn() -> Mended>,
 }
@@ -103,6 +106,7 @@ impl<'a> TrialInput<'a> {
             counters: &Counters::new,
             is_audited: true,
             barrier: None,
+            generators: None,
             mend: None,
         }
     }

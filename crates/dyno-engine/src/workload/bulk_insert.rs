@@ -169,6 +169,16 @@ impl Workload for BulkInsert {
         Ok(())
     }
 
+    fn notes(&self) -> Vec<u64> {
+        vec![self.sent.load(Ordering::Relaxed), self.written.load(Ordering::Relaxed)]
+    }
+
+    fn take_notes(&self, notes: &[u64]) {
+        for (counter, note) in [&self.sent, &self.written].into_iter().zip(notes) {
+            counter.fetch_add(*note, Ordering::Relaxed);
+        }
+    }
+
     async fn audit(
         &self,
         connection: &mut Connection,

@@ -187,6 +187,21 @@ pub trait Workload: Send + Sync + 'static {
         None
     }
 
+    /// What its clients noted for the audit, as numbers, where they are in another process than the
+    /// audit. Clients have ended and dropped their state.
+    fn notes(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes what [`Self::notes`] returned in another process.
+    fn take_notes(&self, _notes: &[u64]) {}
+
+    /// Why its clients cannot be divided among several generators, as the end of a sentence; `None`
+    /// where they can.
+    fn undivided(&self) -> Option<&'static str> {
+        self.keeps_ledger().then_some("its commit ledger is kept in one process")
+    }
+
     /// Checks the data after the trial. Clients have ended and dropped their state.
     async fn audit(
         &self,

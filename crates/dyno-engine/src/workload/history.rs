@@ -451,6 +451,10 @@ impl Workload for Histories {
         isolation_in_force(&self.options, TABLE, self.table.dialect, connection).await
     }
 
+    fn undivided(&self) -> Option<&'static str> {
+        Some("its history is recorded in one process")
+    }
+
     async fn audit(
         &self,
         _connection: &mut Connection,

@@ -121,6 +121,12 @@ impl Native {
         with_native!(self, workload => workload.examples())
     }
 
+    /// As [`Workload::undivided`].
+    #[must_use]
+    pub fn undivided(&self) -> Option<&'static str> {
+        with_native!(self, workload => workload.undivided())
+    }
+
     /// True when each of its transactions leaves a row in the commit ledger.
     #[must_use]
     pub fn keeps_ledger(&self) -> bool {

@@ -4,6 +4,7 @@ mod bench;
 mod client_groups;
 mod draws;
 mod figures;
+mod generators;
 mod growth;
 mod load;
 mod open_loop;

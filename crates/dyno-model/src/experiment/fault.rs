@@ -91,7 +91,7 @@ pub enum FaultPart {
 }
 
 /// The expected effects on a system, given its scheduled faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Expected {
     /// No faults.
     #[default]

@@ -4,10 +4,11 @@
 use crate::catalog::WorkloadOptions;
 use crate::fault::{FaultPart, FaultPlan};
 use crate::front::FrontMatter;
+use crate::launcher::LauncherPlan;
 use crate::limit::Limit;
 use crate::lists;
 use crate::target::{Engine, QueryMode};
-use crate::units::Nanos;
+use crate::units::{Nanos, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -89,6 +90,9 @@ pub struct Plan {
     /// Network paths to servers, referenced by levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointPlan>,
+    /// What starts the load generators of configurations that have several.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub launcher: LauncherPlan,
 }
 
 /// A factor of comparison: configurations are compared along it, and charts draw it as series.

@@ -22,6 +22,9 @@ pub struct LoadPlan {
     /// Worker threads; `None`: chosen from the number of clients and whether the server shares the
     /// machine.
     pub workers: Option<u32>,
+    /// Processes that drive the clients, each its share; `None`: the process that coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generators: Option<u32>,
     /// Maximum number of attempts per transaction (1 = no retry).
     pub attempts_max: u32,
     /// Open loop: transactions arrive at this rate per second, for all clients together, whether or
@@ -116,6 +119,7 @@ impl LoadPlan {
             grace: seconds(5),
             time_limit: seconds(3_600),
             workers: None,
+            generators: None,
             attempts_max: 10,
             rate: None,
             spacing: Spacing::Poisson,

@@ -1,6 +1,7 @@
 //! The load model: arrivals, stages, databases, limits on figures, and searches for a load.
 
 pub mod databases;
+pub mod launcher;
 pub mod limit;
 pub(super) mod load;
 pub(super) mod metric;

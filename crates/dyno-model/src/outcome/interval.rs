@@ -1,16 +1,19 @@
 //! Counts and response times of one interval of a trial.
 
 use crate::compact_histogram::CompactHistogram;
+use crate::encoded;
 use crate::failure::FailureKind;
 use crate::latency::{self, ExactLatency};
 use crate::ledger::{Outcomes, ScriptCounts};
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One interval (about a second) of a trial, for the timeline and the histogram log. It is not
-/// serialised in this form: the store writes histograms as `.hlog` and the rest as CSV.
-#[derive(Debug, Clone)]
+/// One interval (about a second) of a trial, for the timeline and the histogram log. It is
+/// serialised in this form only between generators and their coordinator: the store writes
+/// histograms as `.hlog` and the rest as CSV.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Interval {
     /// Trial it belongs to.
     pub trial: String,
@@ -42,18 +45,54 @@ pub struct Interval {
     /// Sum and extremes of the response times of committed transactions.
     pub latency: ExactLatency,
     /// Response times of committed transactions; its length is the number of commits.
+    #[serde(with = "encoded")]
     pub transaction: Histogram<u64>,
     /// The same by transaction name, in the workload's order; empty where transactions have no
     /// names.
+    #[serde(with = "encoded::named")]
     pub transactions: Vec<(String, Histogram<u64>)>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, CompactHistogram)>,
+    /// First and last commit of each millisecond with commits, of a generator that holds a part of
+    /// the clients; otherwise empty.
+    pub commits: Vec<CommitSpan>,
     /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last
-    /// interval contains them, if there are any.
+    /// interval contains them, if there are any. Parts of several generators do not.
+    #[serde(skip)]
     pub censored: Option<Histogram<u64>>,
 }
 
+/// A time with commits: that of the first and that of the last of them, nanoseconds since the
+/// window opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitSpan(pub u64, pub u64);
+
 impl Interval {
+    /// Adds what another generator has of the same interval, except for [`Self::commits`], which
+    /// is in the end a matter of all intervals.
+    pub fn add(&mut self, other: &Self) {
+        self.failed += other.failed;
+        self.retries += other.retries;
+        self.outcomes.add(&other.outcomes);
+        self.errors += other.errors;
+        for (kind, count) in &other.errors_by_kind {
+            *self.errors_by_kind.entry(*kind).or_default() += count;
+        }
+        self.reconnects += other.reconnects;
+        self.counts.add(&other.counts);
+        self.concurrency += other.concurrency;
+        self.queue += other.queue;
+        self.latency.add(&other.latency);
+        // Histograms that grow by themselves take everything.
+        let _ = self.transaction.add(&other.transaction);
+        for ((_, sum), (_, part)) in self.transactions.iter_mut().zip(&other.transactions) {
+            let _ = sum.add(part);
+        }
+        for ((_, sum), (_, part)) in self.statements.iter_mut().zip(&other.statements) {
+            sum.add(part);
+        }
+    }
+
     /// An interval without any events.
     #[must_use]
     pub fn empty(
@@ -84,6 +123,7 @@ impl Interval {
                 .iter()
                 .map(|kind| ((*kind).to_owned(), CompactHistogram::default()))
                 .collect(),
+            commits: Vec::new(),
             censored: None,
         }
     }

@@ -6,6 +6,7 @@
 //! Therefore every figure is computed twice, with the censored observations at their ages and at
 //! infinity. If both agree to 1 %, the first is the figure's value; otherwise it is a lower bound.
 
+use crate::encoded;
 use crate::latency::{self, LatencySummary};
 use crate::units::{Nanos, millis};
 use hdrhistogram::Histogram;
@@ -101,11 +102,13 @@ impl From<&LatencySummary> for ResponseSummary {
 }
 
 /// Times of commits, and ages of arrivals without a commit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Responses {
     /// Times of the commits.
+    #[serde(with = "encoded")]
     pub committed: Histogram<u64>,
     /// Ages of the others.
+    #[serde(with = "encoded")]
     pub censored: Histogram<u64>,
 }
 

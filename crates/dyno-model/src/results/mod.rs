@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod event;
 pub mod failure_log;
+pub mod generators;
 pub mod history;
 pub mod isolation;
 pub mod record;

@@ -17,7 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use crate::interval::Interval;
+pub use crate::generators::{GeneratorPart, GeneratorsRecord};
+pub use crate::interval::{CommitSpan, Interval};
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -70,8 +71,12 @@ pub struct TrialRecord {
     /// A growing table: maps each interval to the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// The generator's measurements of itself.
+    /// The generator's measurements of itself; those of all generators together, where there are
+    /// several.
     pub generator: GeneratorRecord,
+    /// The generators, where clients were in other processes than the coordinator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generators: Option<GeneratorsRecord>,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
     pub server_counters: BTreeMap<String, i64>,
     /// Tables, columns, indexes and sizes of the first database when the clients started; absent in
@@ -459,6 +464,17 @@ pub struct WorkersTried {
 }
 
 impl GeneratorRecord {
+    /// Adds the measurements of another generator of the trial: sums, and of what is judged the
+    /// worst.
+    pub fn add(&mut self, other: Self) {
+        self.workers.extend(other.workers);
+        self.cpu_user = Nanos(self.cpu_user.0 + other.cpu_user.0);
+        self.cpu_system = Nanos(self.cpu_system.0 + other.cpu_system.0);
+        self.wakeup_lag_p99 = self.wakeup_lag_p99.max(other.wakeup_lag_p99);
+        self.memory_peak += other.memory_peak;
+        self.shares_machine |= other.shares_machine;
+    }
+
     /// The largest share of its window for which a worker was stalled; absent where it is unknown.
     #[must_use]
     pub fn held_up(&self) -> Option<f64> {

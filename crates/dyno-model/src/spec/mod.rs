@@ -7,7 +7,8 @@
 //! * `diagnostic`: errors with positions in the file; `reader`: validation of one table;
 //! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`,
 //!   `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`, `front`, `storage`,
-//!   `endpoint`, `published`, `profile`, `quantity`, `argument`: one file per part of a spec;
+//!   `endpoint`, `launcher`, `published`, `profile`, `quantity`, `argument`: one file per part of a
+//!   spec;
 //! * `paths`: resolves file names relative to the spec; `order`: randomised complete blocks;
 //!   [`estimate`]: estimated duration.
 //!
@@ -25,7 +26,7 @@ mod workloads;
 
 pub use design::estimate;
 use design::{choice, factors, order};
-use loads::{background, databases, limit, load, stages};
+use loads::{background, databases, launcher, limit, load, stages};
 pub use syntax::keys;
 use syntax::{argument, diagnostic, paths, profile, quantity, reader, tree};
 use systems::{endpoint, fault, levels, storage, system};
@@ -257,6 +258,8 @@ fn read(
         .is_empty()
         .then(|| configurations(&systems, &combinations, &clients, &exclusions, &background));
     databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
+    let launcher = launcher::read(&top);
+    launcher::check(&top, &launcher, found.as_deref().unwrap_or_default(), &systems);
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
     limit::check_searches(found.as_deref().unwrap_or_default(), &parts, &top);
@@ -279,6 +282,7 @@ fn read(
         data,
         storages,
         endpoints,
+        launcher,
         ..Plan::default()
     })
 }

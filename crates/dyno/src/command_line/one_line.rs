@@ -57,6 +57,15 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
 
+    /// Processes that drive the clients; the same as --set load.generators=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) generators: Option<u32>,
+
+    /// What starts these processes: local, ssh, slurm, mpi or command; the same as --set
+    /// launcher.kind=KIND
+    #[arg(long, value_name = "KIND")]
+    pub(crate) launcher: Option<String>,
+
     /// Limit that the results must pass, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1
     /// %' or 'lost = 0'; can be repeated
     ///
@@ -145,6 +154,8 @@ impl OneLine {
         if let Some(find) = &self.find {
             keys.push(format!("load.find={}", searched(find)));
         }
+        keys.extend(self.generators.map(|number| format!("load.generators={number}")));
+        keys.extend(self.launcher.as_ref().map(|kind| format!("launcher.kind={}", quoted(kind))));
         if !self.limit.is_empty() {
             let limits: Vec<String> =
                 self.limit.iter().map(|limit| format!("{{ {} }}", limit.0.join(", "))).collect();

@@ -3,12 +3,13 @@
 use crate::client_groups::{Background, nodes_for};
 use crate::data::{Missing, Provider};
 use crate::faults::Faults;
+use crate::generators::TrialGenerators;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
 use crate::workload::AnyWorkload;
 use crate::workload_set::{Member, WorkloadSet};
-use dyno_engine::{TrialError, TrialInput, run_groups};
+use dyno_engine::{Generators, TrialError, TrialInput, run_groups};
 use dyno_host::monitor::Watch;
 use dyno_model::client_group::GroupRole;
 use dyno_model::event::{Event, InterimAnalysis, Listener, Listeners};
@@ -216,6 +217,10 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let system = configuration.system;
     let set = WorkloadSet::new(plan, configuration).map_err(Missing::Trial)?;
+    let fleet = match configuration.load.generators {
+        Some(_) => Some(systems.fleets.take(plan, interrupts).map_err(Missing::Run)?),
+        None => None,
+    };
     let loading = Provider { trial, systems, interrupts }.provide(&set, listener)?;
     systems.tell_unlocked(system, listener);
     systems.open_way(trial.configuration, listener).map_err(Missing::Trial)?;
@@ -276,6 +281,9 @@ fn measure(
     let mut clock = faults.as_ref().map(Faults::clock);
     let mut listeners = Listeners(vec![&mut watch]);
     listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));
+    let generators =
+        fleet.as_ref().map(|fleet| TrialGenerators::new(fleet, plan, configuration, &input));
+    input.generators = generators.as_ref().map(|it| it as &dyn Generators);
     let own = own.into_iter().map(|member| member.workload).collect();
     let measured = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {
         AnyWorkload::run(own, &TrialInput { barrier, ..input.clone() }, listener)
@@ -290,6 +298,9 @@ fn measure(
         record
     });
     let measured = measured.map_err(|error| missing(&error, ending));
+    if let Some(fleet) = fleet.filter(|_| measured.is_ok()) {
+        systems.fleets.keep(fleet);
+    }
     systems.check_after(system, &marks, measured, listener)
 }
 

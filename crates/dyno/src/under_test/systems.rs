@@ -2,6 +2,7 @@
 //! and restart group, and stopped at the end.
 
 use crate::disk::DiskWatch;
+use crate::generators::Fleets;
 use crate::original_settings::{Originals, hooks};
 use crate::slot::Slot;
 use crate::system::{Ready, Source};
@@ -52,6 +53,7 @@ pub(crate) struct Systems<'p> {
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
     pub(crate) disks: DiskWatch,
     pub(crate) measured_workers: Arc<MeasuredWorkers>,
+    pub(crate) fleets: Fleets,
     /// Warnings about settings that were already reported.
     told: Vec<Warning>,
     /// Original settings of systems that user commands change.
@@ -82,6 +84,7 @@ impl<'p> Systems<'p> {
             saved: Vec::new(),
             disks: DiskWatch::of_plan(plan),
             measured_workers: Arc::default(),
+            fleets: Fleets::default(),
             told: Vec::new(),
             originals,
         }

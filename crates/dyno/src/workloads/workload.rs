@@ -1,7 +1,7 @@
 //! The workload of a configuration: a built-in one, or the user's SQL or Lua scripts.
 
 use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
-use dyno_engine::{TrialError, TrialInput};
+use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::databases::transaction_names;
@@ -9,9 +9,10 @@ use dyno_model::event::Listener;
 use dyno_model::plan::{Configuration, Plan, SystemPlan, WorkloadPlan};
 use dyno_model::record::TrialRecord;
 use dyno_model::spec::WorkloadNames;
-use dyno_model::target::QueryMode;
+use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_pgbench::{SQL, Transactions};
 use dyno_sysbench::Scripts;
+use serde::{Deserialize, Serialize};
 
 pub(crate) enum AnyWorkload {
     Native(Native),
@@ -29,11 +30,17 @@ impl AnyWorkload {
         configuration: &Configuration,
         group: &ClientGroup,
     ) -> Result<Self, String> {
-        let engine = plan.systems[configuration.system].engine();
-        let setting = Setting { engine, clients: group.clients.count, seed: plan.seed };
-        let clients_max = plan.most_clients_of(configuration.system, group);
-        let built =
-            Self::built(&group.workload, setting, plan.query_mode(configuration), clients_max);
+        let work = Work::of_group(plan, configuration, group);
+        let built = work.built(group.clients.count).and_then(|workload| {
+            let is_divided = configuration.load.generators.is_some();
+            match workload.undivided().filter(|_| is_divided) {
+                Some(reason) => Err(format!(
+                    "the clients of this workload cannot be divided among generators: {reason}; \
+                     remove `load.generators`"
+                )),
+                None => Ok(workload),
+            }
+        });
         built.map_err(|reason| match group.role {
             GroupRole::Measured => reason,
             GroupRole::Background => format!("{}: {reason}", group.section()),
@@ -53,6 +60,15 @@ impl AnyWorkload {
             }
             LUA => Scripts::build(&workload.options, setting, clients_max).map(Self::Lua),
             _ => Native::build(workload, setting).map(Self::Native),
+        }
+    }
+
+    /// As [`Workload::undivided`].
+    fn undivided(&self) -> Option<&'static str> {
+        match self {
+            Self::Native(native) => native.undivided(),
+            Self::Sql(sql) => sql.undivided(),
+            Self::Lua(_) => Some("each script counts its threads itself"),
         }
     }
 
@@ -105,6 +121,79 @@ impl AnyWorkload {
             }
             Self::Lua(lua) => lua.run(input, listener),
         }
+    }
+
+    /// Measures the clients of one of several generators.
+    ///
+    /// # Errors
+    /// When they cannot begin.
+    pub(crate) fn run_part(
+        mut all: Vec<Self>,
+        targets: (&[Target], usize),
+        input: &LoadInput<'_>,
+        ready: impl FnOnce() -> Result<Start, TrialError>,
+        listener: &mut dyn Listener,
+    ) -> Result<PartialResult, TrialError> {
+        let others = all.split_off(1).into_iter();
+        match all.remove(0) {
+            Self::Native(native) => {
+                let native_of =
+                    |other| if let Self::Native(native) = other { Some(native) } else { None };
+                let others = others.filter_map(native_of).collect();
+                native.run_part(others, targets, input, ready, listener)
+            }
+            Self::Sql(sql) => {
+                let sql_of = |other| if let Self::Sql(sql) = other { Some(sql) } else { None };
+                let all = std::iter::once(sql).chain(others.filter_map(sql_of)).collect();
+                run_part(all, targets, input, ready, listener)
+            }
+            Self::Lua(_) => unreachable!("scripts are not divided"),
+        }
+    }
+}
+
+/// What is needed to make the workloads of the measured groups of a configuration, here or in a
+/// generator.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Work {
+    pub(crate) plan: WorkloadPlan,
+    pub(crate) engine: Engine,
+    /// Seed of the experiment.
+    pub(crate) seed: u64,
+    pub(crate) query_mode: QueryMode,
+    /// Numbers of clients of the measured groups.
+    pub(crate) groups: Vec<u32>,
+    pub(crate) clients_max: u32,
+}
+
+impl Work {
+    /// The work of a client group.
+    pub(crate) fn of_group(
+        plan: &Plan,
+        configuration: &Configuration,
+        group: &ClientGroup,
+    ) -> Self {
+        Self {
+            plan: group.workload.clone(),
+            engine: plan.systems[configuration.system].engine(),
+            seed: plan.seed,
+            query_mode: plan.query_mode(configuration),
+            groups: vec![group.clients.count],
+            clients_max: plan.most_clients_of(configuration.system, group),
+        }
+    }
+
+    fn built(&self, clients: u32) -> Result<AnyWorkload, String> {
+        let setting = Setting { engine: self.engine, clients, seed: self.seed };
+        AnyWorkload::built(&self.plan, setting, self.query_mode, self.clients_max)
+    }
+
+    /// The workloads of all groups.
+    ///
+    /// # Errors
+    /// As [`AnyWorkload::of_group`].
+    pub(crate) fn workloads(&self) -> Result<Vec<AnyWorkload>, String> {
+        self.groups.iter().map(|clients| self.built(*clients)).collect()
     }
 }
 

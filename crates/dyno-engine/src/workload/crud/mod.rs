@@ -413,6 +413,10 @@ impl Workload for Crud {
         }
     }
 
+    fn undivided(&self) -> Option<&'static str> {
+        Some("what it saw is kept in one process")
+    }
+
     async fn audit(
         &self,
         connection: &mut Connection,

@@ -307,6 +307,18 @@ impl Workload for Tpcc {
         Self::contents(connection).await
     }
 
+    fn notes(&self) -> Vec<u64> {
+        let counters = [&self.new_orders, &self.payments, &self.delivered];
+        counters.map(|counter| counter.load(Ordering::Relaxed)).to_vec()
+    }
+
+    fn take_notes(&self, notes: &[u64]) {
+        let counters = [&self.new_orders, &self.payments, &self.delivered];
+        for (counter, note) in counters.into_iter().zip(notes) {
+            counter.fetch_add(*note, Ordering::Relaxed);
+        }
+    }
+
     async fn audit(
         &self,
         connection: &mut Connection,

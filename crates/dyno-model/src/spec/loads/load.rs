@@ -85,6 +85,7 @@ pub(in crate::spec) fn rules(
     let grace = fields.duration("grace").unwrap_or(GRACE_DEFAULT);
     let time_limit = fields.duration("time_limit");
     let workers = fields.integer("workers");
+    let generators = fields.integer("generators");
     let attempts_max = fields.integer("attempts_max").unwrap_or(10);
     let rate = rate(fields, "rate");
     let spacing = fields.choice("spacing", &Spacing::ALL.map(|spacing| (spacing.name(), spacing)));
@@ -117,6 +118,7 @@ pub(in crate::spec) fn rules(
         grace,
         time_limit: time_limit.unwrap_or(limit_default),
         workers,
+        generators,
         attempts_max,
         rate,
         spacing: spacing.unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 pub(super) mod background;
 pub(super) mod databases;
+pub(super) mod launcher;
 pub(super) mod limit;
 pub(super) mod load;
 pub(super) mod stages;

@@ -134,6 +134,9 @@ pub(crate) enum Command {
         #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Drive a part of the clients of another dyno, whose launcher starts this
+    #[command(hide = true)]
+    Generator,
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
     Supervise,

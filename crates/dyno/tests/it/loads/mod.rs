@@ -6,6 +6,7 @@ mod background;
 mod crud;
 mod dumps;
 mod find;
+mod generators;
 mod growth;
 mod histories;
 mod http;

@@ -55,6 +55,10 @@ pub static LOAD: Section = Section {
             "measured, or derived from clients and machine",
         )
         .help("threads of the load generator"),
+        ranged("generators", Takes::Integer(1..=10_000), "none: this process").help(
+            "processes that drive the clients, started by `[launcher]`; client *i* is driven by \
+             generator *i* modulo their number, and does the same whatever their number",
+        ),
         ranged("think", Takes::Duration { is_positive: true }, "none").help(
             "closed loop: mean think time of each client before each transaction, exponentially \
              distributed",

@@ -2,11 +2,13 @@
 //! docs/reference/spec.md is generated from them.
 
 mod background;
+mod launcher;
 mod load;
 mod report;
 mod section;
 
 pub use background::BACKGROUND;
+pub use launcher::LAUNCHER;
 pub use load::{FIND, LOAD, STAGE};
 pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
@@ -16,7 +18,7 @@ pub(in crate::spec) use section::{CLIENTS_MAX, RATES, RATES_IN_WORDS, WEIGHT_MAX
 use section::{key, ranged};
 
 /// All sections, in the order of a spec.
-pub const SECTIONS: [&Section; 24] = [
+pub const SECTIONS: [&Section; 25] = [
     &TOP,
     &SYSTEM,
     &SERVER,
@@ -28,6 +30,7 @@ pub const SECTIONS: [&Section; 24] = [
     &LOAD,
     &FIND,
     &STAGE,
+    &LAUNCHER,
     &DESIGN,
     &FACTORS,
     &STORAGE,
@@ -56,6 +59,7 @@ pub static TOP: Section = Section {
             .help("the systems under test, one table each"),
         key("workload", "table", "required").help("the workload of the clients"),
         key("load", "table", "required").help("how many clients, and for how long"),
+        key("launcher", "table", "none").help("what starts load generators"),
         key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
         key("factors", "table", "none").help("factors besides system and clients"),
         key("endpoint", "tables, `[[endpoint]]`", "none")

@@ -1,0 +1,238 @@
+//! The coordinator of a trial whose clients are in other processes: starts them together, puts
+//! their intervals and results together as they arrive, and ends all when one of them fails.
+
+use super::load::{LoadInput, TrialError};
+use super::partial_result::{Ended, Measured, PartialResult, Remains};
+use super::watch::Watch;
+use crate::recording::stages::StageTally;
+use crate::recording::{Collector, Kinds};
+use crate::window::{StopCause, Window};
+use dyno_model::catalog::Growth;
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::record::{GeneratorPart, GeneratorsRecord, Interval};
+use dyno_model::units::Nanos;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often the coordinator checks whether it has to stop.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time after the grace period in which a generator must have ended: its threads end, and its
+/// result travels.
+const ENDING: Duration = Duration::from_secs(15);
+
+/// The generators of a trial.
+pub trait Generators {
+    /// Hands out the load. Each generator connects its clients and reports that it is ready.
+    ///
+    /// # Errors
+    /// When a generator is lost.
+    fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError>;
+
+    /// Names of the generators, and what is known of their clocks, by their number.
+    fn parts(&self) -> Vec<GeneratorPart>;
+
+    /// Sets the moment at which all clients begin, and tells every generator.
+    ///
+    /// # Errors
+    /// When a generator is lost.
+    fn start(&self) -> Result<Instant, TrialError>;
+
+    /// The next report of any generator; `None` when there is none for so long.
+    ///
+    /// # Errors
+    /// When a generator is lost.
+    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError>;
+
+    /// Ends measuring in all generators.
+    fn stop(&self, cause: &StopCause);
+}
+
+/// A report of a generator to the coordinator.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartReport {
+    /// So many of its clients are ready.
+    Connected(u32),
+    /// All of its clients are ready.
+    Ready,
+    /// It cannot begin.
+    Failed(String),
+    /// An interval is complete.
+    Interval(Box<Interval>),
+    /// It ends measuring early.
+    Stopped(StopCause),
+    /// Its clients have ended.
+    Done(Box<PartialResult>),
+}
+
+/// What is known of each generator.
+#[derive(Default)]
+struct Progress {
+    connected: u32,
+    is_ready: bool,
+    /// Its intervals are complete up to this time, nanoseconds since the epoch.
+    until: u64,
+    result: Option<PartialResult>,
+}
+
+/// Measures a load with the clients of all generators; calls `begin` when they are ready and none
+/// has begun. Returns also what the audit needs.
+pub(crate) fn measure(
+    kinds: &Kinds,
+    generators: &dyn Generators,
+    input: &LoadInput<'_>,
+    begin: impl FnOnce(),
+    listener: &mut dyn Listener,
+) -> Result<(Measured, Vec<Remains>), TrialError> {
+    generators.assign(input.growth)?;
+    let each = generators.parts().iter().map(|_| Progress::default()).collect();
+    let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
+        .with_stages(StageTally::of(input.load));
+    let mut coordinator = Coordinator { kinds, generators, input, each, collector };
+    coordinator.await_ready(listener)?;
+    begin();
+    let epoch = generators.start()?;
+    let window = Arc::new(input.window(epoch));
+    listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
+    let watch = coordinator.run(&window, listener)?;
+    Ok(coordinator.finish(window, &watch, listener))
+}
+
+struct Coordinator<'a> {
+    kinds: &'a Kinds,
+    generators: &'a dyn Generators,
+    input: &'a LoadInput<'a>,
+    each: Vec<Progress>,
+    collector: Collector,
+}
+
+impl Coordinator<'_> {
+    fn await_ready(&mut self, listener: &mut dyn Listener) -> Result<(), TrialError> {
+        let input = self.input;
+        while !self.each.iter().all(|it| it.is_ready) {
+            if input.interrupts.load(Ordering::Relaxed) > 0 {
+                return Err(TrialError::Interrupted);
+            }
+            if let Some(reason) = (input.is_dead)() {
+                return Err(TrialError::SystemDied(reason));
+            }
+            match self.generators.next(CHECK_INTERVAL)? {
+                Some((from, PartReport::Connected(connected))) => {
+                    self.each[from].connected = connected;
+                    listener.event(&Event::Progress {
+                        trial: input.name.clone(),
+                        phase: Phase::Ramp,
+                        done: self.each.iter().map(|it| u64::from(it.connected)).sum(),
+                        total: input.clients.count().into(),
+                        unit: ProgressUnit::Connections,
+                    });
+                }
+                Some((from, PartReport::Ready)) => self.each[from].is_ready = true,
+                Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, &reason)),
+                Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, from: usize, reason: &str) -> TrialError {
+        TrialError::Generator(format!("{}: {reason}", self.name(from)))
+    }
+
+    fn name(&self, from: usize) -> String {
+        self.generators.parts()[from].name.clone()
+    }
+
+    /// Receives reports until all generators are done.
+    fn run(&mut self, window: &Window, listener: &mut dyn Listener) -> Result<Watch, TrialError> {
+        let mut watch = Watch::new();
+        let mut is_told = false;
+        while self.each.iter().any(|it| it.result.is_none()) {
+            watch.check(window, &self.collector, self.input, listener);
+            if let (Some(cause), false) = (window.stop_cause(), is_told) {
+                is_told = true;
+                self.generators.stop(&cause);
+            }
+            let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
+            if window.now() > limit {
+                let from = self.each.iter().position(|it| it.result.is_none()).unwrap_or(0);
+                return Err(self.failed(from, "it did not end in time"));
+            }
+            let Some((from, report)) = self.generators.next(CHECK_INTERVAL)? else { continue };
+            self.take(from, report, window)?;
+            let until = self.each.iter().map(|it| it.until).min().unwrap_or(0);
+            if until < u64::MAX {
+                while let Some(interval) = self.collector.complete(until) {
+                    listener.interval(&interval);
+                }
+            }
+        }
+        Ok(watch)
+    }
+
+    fn take(&mut self, from: usize, report: PartReport, window: &Window) -> Result<(), TrialError> {
+        match report {
+            PartReport::Interval(interval) => {
+                let limit = window.closes().saturating_add(self.input.load.grace.0);
+                let is_late = interval.start.0 > limit.saturating_add(Nanos::from(ENDING).0);
+                if is_late || !self.collector.fits(&interval) {
+                    return Err(self.failed(from, "it sent an interval of another workload"));
+                }
+                self.each[from].until = interval.start.0 + interval.length.0;
+                self.collector.merge(&interval);
+            }
+            PartReport::Stopped(cause) => window.stop(match cause {
+                StopCause::User => StopCause::User,
+                StopCause::Trouble(reason) => {
+                    StopCause::Trouble(format!("{}: {reason}", self.name(from)))
+                }
+            }),
+            PartReport::Done(result) => {
+                if !result.fits(self.kinds) {
+                    return Err(self.failed(from, "it sent results of another workload"));
+                }
+                self.each[from].until = u64::MAX;
+                self.each[from].result = Some(*result);
+            }
+            PartReport::Failed(reason) => return Err(self.failed(from, &reason)),
+            PartReport::Connected(_) | PartReport::Ready => {}
+        }
+        Ok(())
+    }
+
+    /// Puts the results together.
+    fn finish(
+        mut self,
+        window: Arc<Window>,
+        watch: &Watch,
+        listener: &mut dyn Listener,
+    ) -> (Measured, Vec<Remains>) {
+        let (user, system) = watch.cpu();
+        let mut sum = PartialResult::default();
+        let mut remains = Vec::new();
+        let mut parts = self.generators.parts();
+        for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
+            let mut result = it.result.expect("all are done");
+            result.describe(part);
+            if let Some(aside) = result.aside.take() {
+                self.collector.take_aside(&aside);
+            }
+            remains.push(std::mem::take(&mut result.remains));
+            sum.add(result);
+        }
+        let generators =
+            Some(GeneratorsRecord { parts, coordinator_cpu: Nanos(user.0 + system.0) });
+        let ended = Ended {
+            input: self.input,
+            kinds: self.kinds.clone(),
+            window,
+            collector: self.collector,
+            result: sum,
+            generators,
+        };
+        (ended.into_measured(listener), remains)
+    }
+}

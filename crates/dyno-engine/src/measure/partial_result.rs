@@ -1,0 +1,247 @@
+//! What the clients of a process leave behind, and how it becomes a record: alone, or with what
+//! those of other generators left behind.
+
+use super::load::{LoadInput, LoadRecord};
+use crate::client_id::ClientId;
+use crate::fatal::Fatal;
+use crate::recording::collector::Aside;
+use crate::recording::stages::StageTally;
+use crate::recording::{Collector, Kinds, Totals};
+use crate::window::Window;
+use dyno_model::event::Listener;
+use dyno_model::failure_log::FailureLog;
+use dyno_model::latency::LatencySummary;
+use dyno_model::ledger::{Ledger, ScriptCounts};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::{
+    Facts, GeneratorPart, GeneratorRecord, GeneratorsRecord, Interval, OpenLoop,
+};
+use dyno_model::response::Responses;
+use dyno_model::units::Nanos;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest time without a commit that is recorded.
+const GAP_MIN: Nanos = Nanos(100_000_000);
+
+/// What the clients of one process leave behind, apart from their intervals.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct PartialResult {
+    pub(crate) connecting: Nanos,
+    /// When the last worker had ended, nanoseconds since the epoch.
+    pub(crate) ended: u64,
+    pub(crate) ledger: Ledger,
+    pub(crate) totals: Totals,
+    pub(crate) counts: ScriptCounts,
+    pub(crate) failures: FailureLog,
+    /// Open loop: arrivals of the window that no client started.
+    pub(crate) unstarted: u64,
+    pub(crate) generator: GeneratorRecord,
+    pub(crate) steal: f64,
+    pub(crate) is_debug_build: bool,
+    pub(crate) troubles: Vec<String>,
+    pub(crate) fatal: Option<Fatal>,
+    pub(crate) is_cut_off: bool,
+    pub(crate) left_behind: Vec<ClientId>,
+    /// What the collector has besides its intervals; only on its way to another process.
+    pub(crate) aside: Option<Aside>,
+    /// What the audit needs; only on its way to another process.
+    pub(crate) remains: Remains,
+}
+
+/// What clients of another process leave behind for the audit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Remains {
+    /// The server's numbers of the sessions that may still be open, for each target.
+    pub(crate) sessions: Vec<Vec<u32>>,
+    /// The notes of each workload ([`Workload::notes`](crate::workload::Workload::notes)).
+    pub(crate) notes: Vec<Vec<u64>>,
+}
+
+impl PartialResult {
+    /// Adds the result of another generator. The generator's own figures are those of all workers;
+    /// of what is judged, the worst of any generator.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.connecting = self.connecting.max(other.connecting);
+        self.ended = self.ended.max(other.ended);
+        self.ledger.add(&other.ledger);
+        self.totals.add(&other.totals);
+        self.counts.add(&other.counts);
+        self.failures.add(&other.failures);
+        self.unstarted += other.unstarted;
+        self.generator.add(other.generator);
+        self.steal = self.steal.max(other.steal);
+        self.is_debug_build |= other.is_debug_build;
+        self.troubles.extend(other.troubles);
+        self.fatal = self.fatal.take().or(other.fatal);
+        self.is_cut_off |= other.is_cut_off;
+        self.left_behind.extend(other.left_behind);
+    }
+
+    /// Enters what this generator measured of itself.
+    pub(crate) fn describe(&self, part: &mut GeneratorPart) {
+        let own = &self.generator;
+        part.clients = own.workers.iter().map(|worker| worker.clients).sum();
+        part.committed = self.ledger.committed;
+        part.cpu = Nanos(own.cpu_user.0 + own.cpu_system.0);
+        part.wakeup_lag_p99 = own.wakeup_lag_p99;
+        part.steal = self.steal;
+        part.memory_peak = own.memory_peak;
+    }
+
+    /// True when its counters are those of these kinds.
+    pub(crate) fn fits(&self, kinds: &Kinds) -> bool {
+        let (statements, transactions) = (kinds.statements.len(), kinds.transactions.len());
+        self.ledger.statements.len() == statements
+            && self.ledger.transactions.len() == transactions
+            && self.totals.sent.len() == statements
+            && self.totals.refused.len() == statements
+            && self.totals.by_name.len() == transactions
+            && self.aside.as_ref().is_some_and(|aside| aside.fits(transactions))
+    }
+}
+
+/// A measurement whose clients have ended, of this process or of all generators.
+pub(crate) struct Ended<'a> {
+    pub(crate) input: &'a LoadInput<'a>,
+    pub(crate) kinds: Kinds,
+    pub(crate) window: Arc<Window>,
+    pub(crate) collector: Collector,
+    pub(crate) result: PartialResult,
+    /// The generators, where there are several.
+    pub(crate) generators: Option<GeneratorsRecord>,
+}
+
+/// The core's data beyond its record; the audit of a trial uses it.
+pub(crate) struct Measured {
+    pub(crate) record: LoadRecord,
+    pub(crate) totals: Totals,
+    pub(crate) window: Arc<Window>,
+}
+
+impl Ended<'_> {
+    /// Length of the measured window in nanoseconds.
+    fn length(&self) -> u64 {
+        let Self { window, collector, result, .. } = self;
+        let last = collector.last_end.max(window.opens());
+        match self.input.load.stop {
+            // Stopped early: until the last answer.
+            _ if window.is_stopped() => last - window.opens(),
+            StopRule::Duration(duration) => duration.0,
+            StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+                if last > window.opens() {
+                    last - window.opens()
+                } else {
+                    result.ended.saturating_sub(window.opens())
+                }
+            }
+        }
+    }
+
+    /// The intervals that are left.
+    fn rest(&mut self, length: u64) -> Vec<Interval> {
+        let ended = self.result.ended;
+        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
+        // Answers during the grace period arrive after the window; their interval ends with the
+        // last of them.
+        let last = self.collector.last_end.max(self.window.opens().saturating_add(length));
+        intervals.extend(self.collector.rest(last));
+        intervals
+    }
+
+    /// The result for another process that puts it together with others; the listener receives the
+    /// intervals that are left.
+    pub(crate) fn into_part(
+        mut self,
+        remains: Remains,
+        listener: &mut dyn Listener,
+    ) -> PartialResult {
+        let length = self.length();
+        self.rest(length).iter().for_each(|interval| listener.interval(interval));
+        PartialResult { aside: Some(self.collector.into_aside()), remains, ..self.result }
+    }
+
+    /// The record; the listener receives the intervals that are left.
+    pub(crate) fn into_measured(mut self, listener: &mut dyn Listener) -> Measured {
+        let length = self.length();
+        let mut intervals = self.rest(length);
+        let mut open_loop = None;
+        if self.input.load.offered().is_some() {
+            let censored = self.collector.censored().clone();
+            open_loop = Some(self.open_loop(&censored));
+            if !censored.is_empty() {
+                if intervals.is_empty() {
+                    intervals.push(self.collector.remainder(self.result.ended));
+                }
+                intervals.last_mut().expect("there is one now").censored = Some(censored);
+            }
+        }
+        intervals.iter().for_each(|interval| listener.interval(interval));
+        let (totals, window) = (self.result.totals.clone(), Arc::clone(&self.window));
+        Measured { record: self.record(open_loop, length), totals, window }
+    }
+
+    /// The account of the arrivals.
+    fn open_loop(&self, censored: &Histogram<u64>) -> OpenLoop {
+        let responses =
+            Responses { committed: self.collector.transaction.clone(), censored: censored.clone() };
+        let (started, unstarted) = (self.result.ledger.started, self.result.unstarted);
+        OpenLoop {
+            arrived: started + unstarted,
+            unstarted,
+            response: responses.summary(),
+            lag: self.collector.lag(started),
+        }
+    }
+
+    fn record(self, open_loop: Option<OpenLoop>, length: u64) -> LoadRecord {
+        let Self { input, kinds, window, collector, result, generators } = self;
+        let totals = &result.totals;
+        let named: Vec<_> =
+            totals.by_name.iter().map(|name| work(&window, input.load, name.work)).collect();
+        let gaps = collector.longest_gaps(length);
+        let commits = |all: &[u64]| kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();
+        LoadRecord {
+            connecting: result.connecting,
+            measured: Nanos(length),
+            elapsed: Nanos(result.ended.saturating_sub(window.opens())),
+            counts: result.counts,
+            failures: result.failures,
+            histogram: collector.transaction.clone(),
+            transaction: LatencySummary::from(&collector.transaction),
+            latency: collector.latency,
+            statements: collector.statements(),
+            transactions: collector.transactions(&named, input.load.is_open()),
+            clients: input.shares.iter().collect(),
+            generator: result.generator,
+            generators,
+            longest_gap: gaps.first().copied().unwrap_or_default(),
+            open_loop,
+            stages: collector.stages.as_ref().map(StageTally::records).unwrap_or_default(),
+            work: work(&window, input.load, totals.work),
+            facts: Facts {
+                steal: result.steal,
+                is_debug_build: result.is_debug_build,
+                stopped: window.stop_cause().map(|cause| cause.to_string()),
+                troubles: result.troubles,
+                gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
+                committed_in_all: totals.committed,
+                unfinished_in_all: totals.unfinished(),
+                commits_sent_in_all: commits(&totals.sent),
+                commits_refused_in_all: commits(&totals.refused),
+                ..Facts::default()
+            },
+            fatal: result.fatal,
+            is_cut_off: result.is_cut_off,
+            left_behind: result.left_behind,
+            ledger: result.ledger,
+        }
+    }
+}
+
+/// Work done in the window if the window has a fixed length. Stop rules by count end with the last
+/// answer, as does a trial that was stopped early.
+fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
+    (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
+}

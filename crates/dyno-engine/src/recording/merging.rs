@@ -1,0 +1,170 @@
+//! Tests: what several generators collect is, put together, what one would have collected.
+
+use super::Kinds;
+use super::collector::{Aside, Collector};
+use super::sample::{Occurrence, Sample};
+use super::stages::StageTally;
+use dyno_model::failure::FailureKind;
+use dyno_model::latency::{percentile, rank};
+use dyno_model::ledger::OutcomeClass;
+use dyno_model::plan::{LoadBy, LoadPlan, Stages, StopRule};
+use dyno_model::record::Interval;
+use dyno_model::stages::{Segment, Stage};
+use dyno_model::units::Nanos;
+use proptest::prelude::*;
+
+const SECOND: u64 = 1_000_000_000;
+/// Warm-up of a second and a half, and a window of six.
+const OPENS: u64 = 3 * SECOND / 2;
+const CLOSES: u64 = OPENS + 6 * SECOND;
+
+fn kinds() -> Kinds {
+    Kinds {
+        statements: vec!["select", "update"],
+        transactions: vec!["read", "pay"],
+        commits: vec![],
+    }
+}
+
+/// A collector of a load with two stages.
+fn collector() -> Collector {
+    let stage = |name: &str| Stage {
+        name: name.to_owned(),
+        segments: vec![Segment { length: Nanos(3 * SECOND), from: 9.0, to: 9.0 }],
+    };
+    let stages = Stages { by: LoadBy::Rate, stages: vec![stage("a"), stage("b")] };
+    let load = LoadPlan {
+        warmup: Nanos(OPENS),
+        stages: Some(stages),
+        ..LoadPlan::new(StopRule::Duration(Nanos(CLOSES - OPENS)))
+    };
+    Collector::new("b01-001", &kinds(), OPENS, SECOND).with_stages(StageTally::of(&load))
+}
+
+fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
+    let occurrence = match kind {
+        0..=3 => Occurrence::Committed,
+        4 => Occurrence::Failed(FailureKind::Deadlock),
+        5 => Occurrence::CutOff,
+        6 => Occurrence::Late,
+        7 => Occurrence::Retried(FailureKind::Serialization),
+        8 => Occurrence::StatementFailed,
+        9 => Occurrence::Reconnected,
+        _ => Occurrence::Statement(name, OutcomeClass::Read),
+    };
+    let duration = duration.min(end);
+    Sample::new(occurrence, end, duration, end - duration >= OPENS).named(name)
+}
+
+/// Takes samples, those of each interval before it is complete; returns the intervals.
+fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<Interval> {
+    let mut intervals = Vec::new();
+    for second in 1..=8 {
+        let now = second * SECOND;
+        let is_new = |it: &&Sample| it.end() < now && it.end() + SECOND >= now;
+        collector.take(&samples.iter().filter(is_new).copied().collect::<Vec<_>>());
+        intervals.extend(std::iter::from_fn(|| collector.complete(now)));
+    }
+    intervals.extend(collector.rest(CLOSES));
+    intervals
+}
+
+/// Everything that follows from a collector, and its intervals, as text.
+fn told(collector: &Collector, intervals: &[Interval]) -> String {
+    let of_interval = |it: &Interval| {
+        let transactions: Vec<u64> = it.transactions.iter().map(|(_, all)| all.len()).collect();
+        let statements: Vec<u64> = it.statements.iter().map(|(_, all)| all.len()).collect();
+        let percentiles = [50.0, 99.0].map(|at| percentile(&it.transaction, at));
+        format!(
+            "{:?} {} {} {:?} {} {:?} {} {:?} {:?} {transactions:?} {statements:?} {percentiles:?}\n",
+            (it.start, it.length, it.is_warmup),
+            it.failed,
+            it.retries,
+            it.outcomes,
+            it.errors,
+            it.errors_by_kind,
+            it.reconnects,
+            it.latency,
+            it.transaction.len(),
+        )
+    };
+    let intervals: String = intervals.iter().map(of_interval).collect();
+    let recorded = collector.transaction.iter_recorded();
+    let recorded: Vec<(u64, u64)> =
+        recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
+    format!(
+        "{intervals}{recorded:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {} {}",
+        collector.latency,
+        collector.statements(),
+        collector.transactions(&[None, Some(1.0)], true),
+        collector.censored().len(),
+        collector.lag(10_000),
+        collector.longest_gaps(CLOSES - OPENS),
+        collector.stages.as_ref().map(StageTally::records),
+        collector.committed,
+        collector.last_end,
+    )
+}
+
+/// Puts together what generators collect, on the way of a message.
+fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<Interval>) {
+    let mut sum = collector();
+    let mut all = Vec::new();
+    for samples in parts {
+        let mut part = collector().of_part();
+        let intervals = collect(&mut part, samples);
+        let text = serde_json::to_string(&(intervals, part.into_aside())).expect("it is data");
+        let (intervals, aside): (Vec<Interval>, Aside) =
+            serde_json::from_str(&text).expect("what was written can be read");
+        assert!(aside.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
+        all.push((intervals, aside));
+    }
+    let mut intervals = Vec::new();
+    for second in 1..=8 {
+        for (part, _) in &all {
+            let is_new = |it: &&Interval| {
+                let end = it.start.0 + it.length.0;
+                end <= second * SECOND && end > (second - 1) * SECOND
+            };
+            part.iter().filter(is_new).for_each(|interval| sum.merge(interval));
+        }
+        intervals.extend(std::iter::from_fn(|| sum.complete(second * SECOND)));
+    }
+    all.iter().for_each(|(_, aside)| sum.take_aside(aside));
+    intervals.extend(sum.rest(CLOSES));
+    (sum, intervals)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn what_several_generators_collect_is_what_one_would_have_collected(
+        drawn in prop::collection::vec(
+            (0_u8..14, 0_u16..2, 0..CLOSES, 1_u64..4 * SECOND, 0_usize..4), 0..400),
+        generators in 1_usize..5,
+    ) {
+        let mut parts = vec![Vec::new(); generators];
+        let mut whole = Vec::new();
+        for (kind, name, end, duration, generator) in drawn {
+            let sample = sample(kind, name, end, duration);
+            whole.push(sample);
+            parts[generator % generators].push(sample);
+        }
+        let mut one = collector();
+        let expected = collect(&mut one, &whole);
+        let (sum, found) = merged(&parts);
+        prop_assert_eq!(told(&sum, &found), told(&one, &expected));
+
+        let mut times: Vec<u64> = whole
+            .iter()
+            .filter(|it| it.is_counted() && it.occurrence() == Occurrence::Committed)
+            .map(|it| it.duration())
+            .collect();
+        times.sort_unstable();
+        for percentage in [50.0, 95.0, 99.0].into_iter().filter(|_| !times.is_empty()) {
+            let pooled = times[rank(times.len() as u64, percentage) as usize - 1];
+            let found = percentile(&sum.transaction, percentage);
+            prop_assert!(pooled <= found && found as f64 <= pooled as f64 * 1.001 + 1.0);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Trials whose clients are divided among several generators, here threads that exchange messages
+//! as processes do.
+
+use crate::bench::{NOBODY, Silent, doing, null, send};
+use dyno_engine::random::Random;
+use dyno_engine::workload::ClientId;
+use dyno_engine::{
+    Generators, LoadInput, Node, PartReport, Session, Start, StopCause, TrialError, TrialInput,
+    run_part, run_trial,
+};
+use dyno_model::catalog::Growth;
+use dyno_model::event::Listener;
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{LoadPlan, StopRule, Trial};
+use dyno_model::record::{GeneratorPart, Interval, TrialRecord};
+use dyno_model::units::Nanos;
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const SEED: u64 = 7;
+const CLIENTS: u32 = 5;
+
+/// Statements by client and number of the transaction.
+type Sent = BTreeSet<(u32, u64, String)>;
+
+/// What a client does: a statement with a key; client 3 cannot go on after so many.
+fn keys(
+    sent: &Arc<Mutex<Sent>>,
+    fails_at: u64,
+) -> crate::bench::Doing<impl AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Outcome + use<>>
+{
+    let sent = Arc::clone(sent);
+    doing(async move |client: ClientId, sequence, session: &mut Session, random: &mut Random| {
+        if client.0 == 3 && sequence == fails_at {
+            return Err(FailureKind::BadStatement.failure("no such table"));
+        }
+        let sql = format!("SELECT {}", random.below(1_000_000_000_000));
+        send(session, &sql).await?;
+        sent.lock().expect("no client panics").insert((client.0, sequence, sql));
+        Ok(())
+    })
+}
+
+type Outcome = Result<(), dyno_model::failure::OperationFailure>;
+
+/// Threads in the place of processes.
+struct Threads {
+    reports: Receiver<(usize, String)>,
+    sender: Sender<(usize, String)>,
+    starts: Mutex<Vec<Sender<Start>>>,
+    /// The start of each, and whether its stop was reported.
+    told: Mutex<Vec<(Start, bool)>>,
+    load: LoadPlan,
+    number: u32,
+    sent: Arc<Mutex<Sent>>,
+    fails_at: u64,
+}
+
+struct Reports(usize, Sender<(usize, String)>);
+
+impl Reports {
+    fn report(&self, report: &PartReport) {
+        let _ = self.1.send((self.0, serde_json::to_string(report).expect("it is data")));
+    }
+}
+
+impl Listener for Reports {
+    fn interval(&mut self, interval: &Interval) {
+        self.report(&PartReport::Interval(Box::new(interval.clone())));
+    }
+}
+
+impl Threads {
+    fn new(number: u32, load: &LoadPlan, fails_at: u64) -> Self {
+        let (sender, reports) = channel();
+        let (starts, told, sent) = Default::default();
+        Self { reports, sender, starts, told, load: load.clone(), number, sent, fails_at }
+    }
+}
+
+impl Generators for Threads {
+    fn assign(&self, _growth: Option<Growth>) -> Result<(), TrialError> {
+        for generator in 0..self.number {
+            let (go, starts) = channel();
+            self.starts.lock().expect("nobody panics").push(go);
+            let mut reports = Reports(generator as usize, self.sender.clone());
+            let (load, number, keys) =
+                (self.load.clone(), self.number, keys(&self.sent, self.fails_at));
+            std::thread::spawn(move || {
+                let seed = dyno_engine::random::trial_seed(SEED, "b01-001");
+                let input = LoadInput::new("b01-001", CLIENTS, &load, seed, &NOBODY);
+                let input = LoadInput { interval: Nanos(100_000_000), ..input };
+                let link = Reports(reports.0, reports.1.clone());
+                let ready = || {
+                    link.report(&PartReport::Ready);
+                    starts.recv().map_err(|_| TrialError::Interrupted)
+                };
+                let input = input.part(generator, number);
+                let result = run_part(vec![keys], (&[null("")], 0), &input, ready, &mut reports);
+                reports.report(&match result {
+                    Ok(result) => PartReport::Done(Box::new(result)),
+                    Err(error) => PartReport::Failed(error.to_string()),
+                });
+            });
+        }
+        Ok(())
+    }
+
+    fn parts(&self) -> Vec<GeneratorPart> {
+        let named = |it| GeneratorPart { name: format!("{it}"), ..GeneratorPart::default() };
+        (0..self.number).map(named).collect()
+    }
+
+    fn start(&self) -> Result<Instant, TrialError> {
+        let epoch = Instant::now() + Duration::from_millis(20);
+        for go in self.starts.lock().expect("nobody panics").iter() {
+            let start = Start::at(epoch);
+            self.told.lock().expect("nobody panics").push((start.clone(), false));
+            go.send(start).expect("it waits");
+        }
+        Ok(epoch)
+    }
+
+    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
+        let mut told = self.told.lock().expect("nobody panics");
+        for (generator, (start, is_reported)) in told.iter_mut().enumerate() {
+            if let (Some(cause), false) = (start.stopped(), *is_reported) {
+                *is_reported = true;
+                return Ok(Some((generator, PartReport::Stopped(cause.clone()))));
+            }
+        }
+        drop(told);
+        match self.reports.recv_timeout(wait) {
+            Ok((from, text)) => {
+                Ok(Some((from, serde_json::from_str(&text).expect("what was written can be read"))))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(TrialError::Generator("gone".to_owned())),
+        }
+    }
+
+    fn stop(&self, cause: &StopCause) {
+        self.told.lock().expect("nobody panics").iter().for_each(|(it, _)| it.stop(cause.clone()));
+    }
+}
+
+fn trial(load: &LoadPlan, generators: Option<&Threads>) -> (Sent, TrialRecord) {
+    let own = Arc::default();
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
+    let mut input = TrialInput::new(trial, Node::alone(null("")), CLIENTS, load, SEED, &NOBODY);
+    input.load.interval = Nanos(100_000_000);
+    input.generators = generators.map(|it| it as &dyn Generators);
+    let record = run_trial(keys(&own, u64::MAX), &input, &mut Silent).expect("it can be measured");
+    let sent = generators.map_or(own, |it| Arc::clone(&it.sent));
+    let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
+    (sent, record)
+}
+
+#[test]
+fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
+    let load = LoadPlan::new(StopRule::TransactionsPerClient(40));
+    let (keys, alone) = trial(&load, None);
+    for number in [1, 2, 4, 5] {
+        let (sent, record) = trial(&load, Some(&Threads::new(number, &load, u64::MAX)));
+        assert_eq!(sent, keys, "{number} generators");
+        assert_eq!(record.ledger, alone.ledger);
+        assert_eq!(record.transaction.count, 200);
+        assert_eq!(record.ledger.check(), Vec::<String>::new());
+        let parts = record.generators.expect("there are several").parts;
+        let each = |of: fn(&GeneratorPart) -> u64| parts.iter().map(of).sum::<u64>();
+        assert_eq!(parts.len(), number as usize);
+        assert_eq!((each(|it| it.clients.into()), each(|it| it.committed)), (5, 200));
+    }
+}
+
+#[test]
+fn a_budget_and_the_arrivals_of_an_open_loop_are_divided_among_generators() {
+    let budget = LoadPlan::new(StopRule::Transactions(1_003));
+    let open =
+        LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Duration(Nanos(400_000_000))) };
+    let arrived = trial(&open, None).1.open_loop.expect("an open loop").arrived;
+    for number in [2, 3] {
+        let record = trial(&budget, Some(&Threads::new(number, &budget, u64::MAX))).1;
+        assert_eq!(record.ledger.committed, 1_003);
+        let record = trial(&open, Some(&Threads::new(number, &open, u64::MAX))).1;
+        assert_eq!(record.open_loop.expect("an open loop").arrived, arrived, "{number}");
+    }
+}
+
+#[test]
+fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(60_000_000_000)));
+    let began = Instant::now();
+    let record = trial(&load, Some(&Threads::new(2, &load, 50))).1;
+    assert!(began.elapsed() < Duration::from_secs(30), "the others were stopped");
+    let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped");
+    assert!(stopped.starts_with("1: ") && stopped.contains("no such table"), "{stopped}");
+    assert!(record.ledger.failed >= 1 && record.ledger.check().is_empty());
+}

@@ -1,0 +1,87 @@
+//! `[launcher]`: what starts load generators, and which experiments can be divided among several.
+
+use crate::catalog::LUA;
+use crate::launcher::{LauncherKind, LauncherPlan};
+use crate::plan::{Configuration, SystemPlan};
+use crate::spec::keys::LAUNCHER;
+use crate::spec::reader::{Fields, wrong_type};
+use crate::spec::tree::Value;
+
+/// Reads the table, if it exists.
+pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
+    let Some(fields) = top.inner("launcher", &LAUNCHER) else { return LauncherPlan::default() };
+    let kind = fields.choice("kind", &LauncherKind::ALL.map(|kind| (kind.name(), kind)));
+    let kind = kind.unwrap_or_default();
+    let text = |key| fields.text(key).map(str::to_owned);
+    let plan = LauncherPlan {
+        kind,
+        command: text("command"),
+        hosts: hosts(&fields),
+        address: text("address"),
+        program: text("program"),
+    };
+    if kind == LauncherKind::Command && plan.command.is_none() {
+        fields.missing("command", "add for example `command = \"taskset -c {rank} {generator}\"`");
+    }
+    if kind == LauncherKind::Ssh && plan.hosts.is_empty() {
+        fields.missing("hosts", "add for example `hosts = [\"load1\", \"load2\"]`");
+    }
+    for (key, only) in [("command", LauncherKind::Command), ("hosts", LauncherKind::Ssh)] {
+        if kind != only && fields.node(key).is_some() {
+            let message = format!("`launcher.{key}` is for `kind = \"{only}\"`, not `\"{kind}\"`");
+            fields.refuse(key, message, "remove one of them");
+        }
+    }
+    if let Some(command) = plan.command.as_ref().filter(|it| !it.contains("{generator}")) {
+        let message = format!("`launcher.command` starts no generator: `{command}`");
+        fields.refuse("command", message, "put `{generator}` where the generator's command goes");
+    }
+    plan
+}
+
+fn hosts(fields: &Fields<'_>) -> Vec<String> {
+    let Some(node) = fields.node("hosts") else { return Vec::new() };
+    let Value::List(items) = &node.value else {
+        wrong_type(node, &fields.path("hosts"), "a list of texts", fields.problems);
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| item.value.text().map(str::to_owned)).collect()
+}
+
+/// Rejects what cannot be divided among several generators.
+pub(in crate::spec) fn check(
+    top: &Fields<'_>,
+    launcher: &LauncherPlan,
+    configurations: &[Configuration],
+    systems: &[SystemPlan],
+) {
+    let Some((load, span)) = top.table("load") else { return };
+    let span = load.get("generators").map_or(span, |node| node.span);
+    let refuse = |message: String, help: &str| top.problems.refuse(span, message, help);
+    let divided = || configurations.iter().filter(|it| it.load.generators.is_some());
+    let too_few = divided().find(|it| it.load.generators.is_some_and(|all| all > it.clients));
+    if let Some(Configuration { clients, load, .. }) = too_few {
+        let all = load.generators.unwrap_or_default();
+        let message = format!("{all} generators are more than {clients} clients");
+        refuse(message, "each generator drives at least one client: lower `load.generators`");
+    }
+    let embedded = divided().map(|it| &systems[it.system]).find(|it| it.engine().is_embedded());
+    // A command may start processes here.
+    let is_here = matches!(launcher.kind, LauncherKind::Local | LauncherKind::Command);
+    if let Some(system) = embedded.filter(|_| !is_here) {
+        let message = format!(
+            "`{}` is part of dyno, and its data are on this machine, but `{}` starts generators on \
+             others",
+            system.name, launcher.kind
+        );
+        refuse(message, "remove `[launcher]`, or measure a server");
+    }
+    if divided().any(|it| it.workload.kind == LUA) {
+        let message = format!("`{LUA}` scripts cannot be divided among generators");
+        refuse(message, "remove `load.generators`, or write the transactions in SQL");
+    }
+    if divided().any(|it| !it.background.is_empty()) {
+        let message = "background workloads and `load.generators` cannot both be given";
+        refuse(message.to_owned(), "remove one of them");
+    }
+}

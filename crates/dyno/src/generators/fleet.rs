@@ -1,0 +1,405 @@
+//! The generators of a run: started, connected, and ended with it.
+
+use super::launch::{self, Invitation, LaunchCommand};
+use super::link::Link;
+use super::member::{Event, Member};
+use super::message::{Hello, Order, PROTOCOL};
+use super::secure;
+use crate::interrupt::Interrupts;
+use dyno_drivers::lock;
+use dyno_engine::TrialError;
+use dyno_files::{create_new, read_text};
+use dyno_host::supervisor::{
+    Access, Launch, StopStep, Supervisor, SupervisorCommand, SupervisorSignal,
+};
+use dyno_model::launcher::{LauncherKind, LauncherPlan};
+use dyno_model::plan::Plan;
+use dyno_model::printable::line;
+use rustls::{ServerConfig, ServerConnection};
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long all generators may take to join.
+const JOIN_LIMIT: Duration = Duration::from_secs(60);
+/// How long somebody who connects may take to show a token.
+const HELLO_LIMIT: Duration = Duration::from_secs(10);
+/// Pause between two checks for who has connected.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How long a lost generator's process is given to end, for the reason.
+const ENDING: Duration = Duration::from_millis(500);
+/// Longest output that is read, in bytes: that of a supervised command is not longer.
+const OUTPUT_MAX: u64 = 17 << 20;
+/// Lines of a generator's output that are shown.
+const OUTPUT_LINES: usize = 5;
+
+/// The generators of a run, if it has any.
+#[derive(Default)]
+pub(crate) struct Fleets(Option<Fleet>);
+
+impl Fleets {
+    /// The fleet of a plan, started if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be started, in words.
+    pub(crate) fn take(&mut self, plan: &Plan, interrupts: &Interrupts) -> Result<Fleet, String> {
+        match self.0.take() {
+            Some(fleet) => Ok(fleet),
+            None => Fleet::launch(&plan.launcher, plan.most_generators(), interrupts),
+        }
+    }
+
+    /// Keeps a fleet for the next trial.
+    pub(crate) fn keep(&mut self, fleet: Fleet) {
+        self.0 = Some(fleet);
+    }
+}
+
+/// Generators that have joined.
+pub(crate) struct Fleet {
+    pub(super) members: Vec<Member>,
+    events: Mutex<Receiver<(usize, Event)>>,
+    launches: Mutex<Vec<Launched>>,
+}
+
+/// A launcher's process.
+struct Launched {
+    supervisor: Supervisor,
+    output: PathBuf,
+    /// The generator that it started; `None`: all.
+    generator: Option<u32>,
+}
+
+impl Launched {
+    fn new(command: LaunchCommand) -> Result<Self, String> {
+        let mut supervisor = Supervisor::start(&SupervisorCommand::this_program())
+            .map_err(|error| error.to_string())?;
+        let folder = supervisor
+            .make_folder(&std::env::temp_dir(), "dyno-generator", Access::Passed(None), &[])
+            .map_err(|error| error.to_string())?;
+        let output = folder.join("output");
+        let input = command.input.map(|text| (folder.join("input"), text));
+        if let Some((path, text)) = &input {
+            create_new(path, 0o600)
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let launch = Launch {
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".to_owned(), command.text],
+            environment: command.environment,
+            folder: here,
+            log: output.clone(),
+            input: input.map(|(path, _)| path),
+            stop: stop(),
+            is_command: true,
+            ..Launch::default()
+        };
+        supervisor.handle.launch(launch).map_err(|error| error.to_string())?;
+        Ok(Self { supervisor, output, generator: command.generator })
+    }
+
+    /// How it ended, if it has, with the end of its output.
+    fn ending(&self) -> Option<String> {
+        let ending = self.supervisor.ending()?;
+        Some(format!("its process {ending}{}", said(&self.output)))
+    }
+}
+
+/// How a launcher's process is ended: generators end by themselves when their coordinator is gone.
+fn stop() -> Vec<StopStep> {
+    vec![StopStep { signal: SupervisorSignal::Terminate, timeout: Duration::from_secs(3) }]
+}
+
+/// The last lines of an output, as the end of a sentence.
+fn said(output: &Path) -> String {
+    let text = read_text(output, OUTPUT_MAX).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|text| line(text));
+    match last.collect::<Vec<_>>() {
+        lines if lines.is_empty() => String::new(),
+        lines => format!(": {}", lines.join(" | ")),
+    }
+}
+
+impl Fleet {
+    fn launch(plan: &LauncherPlan, number: u32, interrupts: &Interrupts) -> Result<Self, String> {
+        if let Some(program) = launch::missing(plan) {
+            return Err(format!(
+                "generators cannot be started: there is no {program} here, which the launcher \
+                 `{}` needs",
+                plan.kind
+            ));
+        }
+        let (secured, key) = secure::coordinator()?;
+        let (listener, address) = listen(plan)?;
+        let invitation = Invitation::new(address, key);
+        let commands = launch::commands(plan, number, &invitation)?;
+        let launches =
+            commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
+        let (sender, events) = channel();
+        let waiting = Waiting { secured, number, token: invitation.token.clone(), launches };
+        let (members, launches) = waiting
+            .all(&listener, &sender, interrupts)
+            .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))?;
+        Ok(Self { members, events: Mutex::new(events), launches: Mutex::new(launches) })
+    }
+
+    /// The next event of any generator; `None` when there is none for so long.
+    ///
+    /// # Errors
+    /// When a generator is lost.
+    pub(super) fn next(&self, wait: Duration) -> Result<Option<(usize, Event)>, TrialError> {
+        match lock(&self.events).recv_timeout(wait) {
+            Ok((number, Event::Lost(reason))) => {
+                let reason = self.ending(number).unwrap_or(reason);
+                let name = &self.members[number].name;
+                Err(TrialError::Generator(format!("{name} was lost: {reason}")))
+            }
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(TrialError::Generator("connections were all lost".to_owned()))
+            }
+        }
+    }
+
+    /// How the process of a lost generator ended, if that becomes known soon.
+    fn ending(&self, number: usize) -> Option<String> {
+        let launches = lock(&self.launches);
+        let own = launches.iter().find(|it| it.generator == u32::try_from(number).ok())?;
+        let deadline = Instant::now() + ENDING;
+        loop {
+            match own.ending() {
+                None if Instant::now() < deadline => std::thread::sleep(PAUSE),
+                ending => return ending,
+            }
+        }
+    }
+}
+
+impl Drop for Fleet {
+    /// Generators end when their connections close; then their launchers do.
+    fn drop(&mut self) {
+        self.members.clear();
+        let launches = std::mem::take(&mut *lock(&self.launches));
+        std::thread::scope(|scope| {
+            for mut launched in launches {
+                scope.spawn(move || {
+                    let _ = launched.supervisor.handle.wait_exit(Duration::from_secs(2));
+                    launched.supervisor.end(&stop());
+                });
+            }
+        });
+    }
+}
+
+/// Where the coordinator listens, and the address that generators are told.
+fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), String> {
+    let text = plan.address.as_deref().unwrap_or("127.0.0.1");
+    let with_port = if text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        text.to_owned()
+    } else {
+        format!("{text}:0")
+    };
+    let told = |error: io::Error| format!("cannot listen at `launcher.address` {text}: {error}");
+    let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(told)?.collect();
+    let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
+    listener.set_nonblocking(true).map_err(told)?;
+    let port = listener.local_addr().map_err(told)?.port();
+    let host = with_port.rsplit_once(':').map_or(text, |(host, _)| host);
+    Ok((listener, format!("{host}:{port}")))
+}
+
+/// What may help when generators do not join.
+fn advice(plan: &LauncherPlan, address: &str) -> String {
+    match plan.kind {
+        LauncherKind::Local | LauncherKind::Ssh => String::new(),
+        _ => format!(
+            "\nhint: generators connect to {address}; `launcher.address` must be an address of this \
+             machine that all of them can reach"
+        ),
+    }
+}
+
+/// A coordinator whose generators have yet to join.
+struct Waiting {
+    secured: Arc<ServerConfig>,
+    number: u32,
+    token: String,
+    launches: Vec<Launched>,
+}
+
+/// Somebody with the token.
+type Joined = (Link, Hello);
+
+impl Waiting {
+    /// Waits until all have joined.
+    fn all(
+        self,
+        listener: &TcpListener,
+        events: &Sender<(usize, Event)>,
+        interrupts: &Interrupts,
+    ) -> Result<(Vec<Member>, Vec<Launched>), String> {
+        let (sender, arrivals) = channel::<Result<Joined, String>>();
+        let (began, origin) = (Instant::now(), Instant::now());
+        let mut members: Vec<Option<Member>> = (0..self.number).map(|_| None).collect();
+        let mut refused = None;
+        while members.iter().any(Option::is_none) {
+            if interrupts.is_requested() {
+                return Err("interrupted while generators were started".to_owned());
+            }
+            if let Ok((socket, _)) = listener.accept() {
+                let (secured, token) = (Arc::clone(&self.secured), self.token.clone());
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    let joined =
+                        welcome(socket, secured, &token).map_err(|error| error.to_string());
+                    let _ = sender.send(joined);
+                });
+            }
+            match arrivals.recv_timeout(PAUSE) {
+                Ok(Ok((link, hello))) => {
+                    let wish = hello.rank.map(|rank| rank as usize);
+                    let is_free = |place: &usize| members.get(*place).is_some_and(Option::is_none);
+                    let place = wish
+                        .filter(is_free)
+                        .or_else(|| members.iter().position(Option::is_none))
+                        .ok_or("more generators joined than were started")?;
+                    let host = line(&hello.host).into_owned();
+                    members[place] = Some(Member::new(place, &host, link, origin, events.clone()));
+                }
+                Ok(Err(reason)) => refused = Some(reason),
+                Err(_) => {}
+            }
+            let joined = members.iter().flatten().count();
+            let because = || refused.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
+            for launched in &self.launches {
+                let is_missing =
+                    launched.generator.is_none_or(|number| members[number as usize].is_none());
+                if let Some(ending) = launched.ending().filter(|_| is_missing) {
+                    let who = launched
+                        .generator
+                        .map_or("the launcher".to_owned(), |number| format!("generator {number}"));
+                    return Err(format!("{who} did not join: {ending}{}", because()));
+                }
+            }
+            if began.elapsed() > JOIN_LIMIT {
+                let (number, limit) = (self.number, JOIN_LIMIT.as_secs());
+                return Err(format!(
+                    "only {joined} of {number} generators joined within {limit} s{}",
+                    because()
+                ));
+            }
+        }
+        Ok((members.into_iter().flatten().collect(), self.launches))
+    }
+}
+
+/// Takes somebody in who shows the token, and is of this version.
+fn welcome(socket: TcpStream, secured: Arc<ServerConfig>, token: &str) -> io::Result<Joined> {
+    socket.set_nonblocking(false)?;
+    let connection = ServerConnection::new(secured).map_err(io::Error::other)?;
+    let mut link = Link::new(connection, socket)?;
+    let hello: Hello = link.receive(HELLO_LIMIT)?.ok_or(io::ErrorKind::TimedOut)?;
+    if let Some(reason) = refusal(&hello, token) {
+        let _ = link.send(&Order::Refused(reason.clone()));
+        return Err(io::Error::other(format!("somebody was refused: {reason}")));
+    }
+    link.trust();
+    link.send(&Order::Welcome)?;
+    Ok((link, hello))
+}
+
+/// Why somebody may not join.
+fn refusal(hello: &Hello, token: &str) -> Option<String> {
+    let own = Hello::new(String::new(), None, String::new());
+    if (&hello.version, hello.protocol) != (&own.version, PROTOCOL) {
+        return Some(format!(
+            "the generator is dyno {} (protocol {}) and the coordinator dyno {} (protocol \
+             {PROTOCOL}); install the same version on all machines",
+            line(&hello.version),
+            hello.protocol,
+            own.version
+        ));
+    }
+    let is_right = hello.token.len() == token.len()
+        && hello.token.bytes().zip(token.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0;
+    (!is_right).then(|| "its token is wrong".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::generator;
+    use super::*;
+
+    /// What comes of somebody with this invitation who connects to a coordinator with a token.
+    fn met(change: impl FnOnce(&mut Invitation)) -> (Result<(), String>, Result<(), String>) {
+        let (secured, key) = secure::coordinator().expect("a key can be made");
+        let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
+        let mut invitation = Invitation::new(address, key);
+        let token = invitation.token.clone();
+        change(&mut invitation);
+        let guest = std::thread::spawn(move || generator::connect(&invitation).map(drop));
+        let socket = loop {
+            match listener.accept() {
+                Ok((socket, _)) => break socket,
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        let host = welcome(socket, secured, &token).map(drop).map_err(|error| error.to_string());
+        (guest.join().expect("it does not panic"), host)
+    }
+
+    #[test]
+    fn only_somebody_with_the_token_joins_and_only_the_coordinator_with_the_key_is_joined() {
+        assert_eq!(met(|_| ()), (Ok(()), Ok(())));
+        let (guest, host) = met(|it| it.token = secure::token());
+        assert!(guest.is_err_and(|told| told.contains("refuses: its token is wrong")));
+        assert!(host.is_err_and(|told| told.contains("somebody was refused: its token is wrong")));
+        let (guest, host) = met(|it| it.key = "00".repeat(32));
+        assert!(guest.is_err_and(|told| told.contains("its key is not the one it should have")));
+        assert!(host.is_err());
+    }
+
+    #[test]
+    fn another_version_is_refused_and_named() {
+        let hello = |version: &str, protocol| Hello {
+            version: version.to_owned(),
+            protocol,
+            ..Hello::new("t".to_owned(), None, "h".to_owned())
+        };
+        assert_eq!(refusal(&hello(env!("CARGO_PKG_VERSION"), PROTOCOL), "t"), None);
+        for (version, protocol) in [("0.0.9", PROTOCOL), (env!("CARGO_PKG_VERSION"), PROTOCOL + 1)]
+        {
+            let told = refusal(&hello(version, protocol), "t").expect("it is another version");
+            assert!(
+                told.contains(&format!("the generator is dyno {version} (protocol {protocol})"))
+                    && told.contains("install the same version on all machines"),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn strangers_cannot_send_long_messages() {
+        let (secured, key) = secure::coordinator().expect("a key can be made");
+        let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
+        let mut invitation = Invitation::new(address, key);
+        invitation.token = "x".repeat(8 << 10);
+        let guest = std::thread::spawn(move || generator::connect(&invitation).map(drop));
+        let socket = loop {
+            match listener.accept() {
+                Ok((socket, _)) => break socket,
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        let told = welcome(socket, secured, "x").map(drop).expect_err("it is too long");
+        assert!(told.to_string().contains("is too long"), "{told}");
+        assert!(guest.join().expect("it does not panic").is_err());
+    }
+}

@@ -1,0 +1,269 @@
+//! `dyno generator`: drives a part of the clients of trials that another dyno coordinates.
+//!
+//! The main thread measures. A second thread holds the connection: it answers questions for the
+//! clock, hands orders to the main thread, and ends the process when the coordinator is gone.
+
+use super::launch::{COORDINATOR, Invitation, KEY, RANK, TOKEN};
+use super::link::Link;
+use super::member::SILENCE;
+use super::message::{Answer, Assignment, Hello, Order};
+use super::secure;
+use crate::failure::Failure;
+use crate::workload::AnyWorkload;
+use dyno_drivers::lock;
+use dyno_drivers::open_files::raise_limit;
+use dyno_engine::{LoadInput, PartReport, Start, TrialError};
+use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::exit_code;
+use dyno_model::record::Interval;
+use dyno_model::target::Target;
+use dyno_store::environment::boot_id;
+use rustls::ClientConnection;
+use rustls::pki_types::ServerName;
+use signal_hook::low_level;
+use std::env;
+use std::io::{self, BufRead, ErrorKind, Read};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Longest wait for a message: how soon a report leaves.
+const TURN: Duration = Duration::from_millis(20);
+/// How long connecting to the coordinator may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(20);
+const CONNECT_PAUSE: Duration = Duration::from_millis(200);
+/// Time in which clients say good-bye when the coordinator is gone; with [`SILENCE`] less than five
+/// seconds.
+const GOOD_BYE: Duration = Duration::from_secs(1);
+/// Longest line on standard input.
+const LINE_MAX: u64 = 1_000;
+/// Variables in which launchers tell a process its number.
+const RANKS: [&str; 5] =
+    [RANK, "SLURM_PROCID", "JOB_COMPLETION_INDEX", "OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+
+/// Runs until the coordinator is gone.
+///
+/// # Errors
+/// When the coordinator cannot be reached, or refuses.
+pub(crate) fn generator() -> Result<u8, Failure> {
+    let invitation = invitation().map_err(|text| Failure::new(exit_code::USAGE, text))?;
+    raise_limit();
+    let mut link =
+        connect(&invitation).map_err(|text| Failure::new(exit_code::RUN_INCOMPLETE, text))?;
+    link.trust();
+    let shared = Arc::new(Shared::default());
+    let (reports, outgoing) = channel();
+    let (incoming, orders) = channel();
+    let watched = Arc::clone(&shared);
+    std::thread::spawn(move || {
+        // Whatever the reason, there is nobody who would read it.
+        let _ = serve(&mut link, &outgoing, &incoming, &watched);
+        watched.interrupts.fetch_add(1, Ordering::Relaxed);
+        drop((link, incoming));
+        std::thread::sleep(GOOD_BYE);
+        low_level::exit(exit_code::RUN_INCOMPLETE.into());
+    });
+    while let Ok(order) = orders.recv() {
+        if let Order::Assign(assignment) = order {
+            let report = part(&assignment, &orders, &reports, &shared)
+                .unwrap_or_else(|error| PartReport::Failed(error.to_string()));
+            *lock(&shared.start) = None;
+            let _ = reports.send(report);
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+/// What both threads share.
+#[derive(Default)]
+struct Shared {
+    /// More than 0 once the coordinator is gone.
+    interrupts: AtomicUsize,
+    /// The part being measured.
+    start: Mutex<Option<Start>>,
+}
+
+/// Where the coordinator is: from the environment, or from a line on standard input.
+fn invitation() -> Result<Invitation, String> {
+    let variable = |name| env::var(name).ok();
+    if let (Some(coordinator), Some(key), Some(token)) =
+        (variable(COORDINATOR), variable(KEY), variable(TOKEN))
+    {
+        return Ok(Invitation { coordinator, key, token });
+    }
+    let mut text = String::new();
+    let _ = io::stdin().lock().take(LINE_MAX).read_line(&mut text);
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    match <[String; 3]>::try_from(words) {
+        Ok([coordinator, key, token]) => Ok(Invitation { coordinator, key, token }),
+        Err(_) => Err(format!(
+            "dyno generator is started by the launcher of `dyno run`, which sets {COORDINATOR}, \
+             {KEY} and {TOKEN}, or writes them in one line to standard input"
+        )),
+    }
+}
+
+/// The number that the launcher has given this process.
+fn rank() -> Option<u32> {
+    RANKS.iter().find_map(|name| env::var(name).ok()?.trim().parse().ok())
+}
+
+pub(super) fn connect(invitation: &Invitation) -> Result<Link, String> {
+    let Invitation { coordinator, key, token } = invitation;
+    let told = |error: io::Error| format!("cannot reach the coordinator at {coordinator}: {error}");
+    let configuration = secure::generator(key)?;
+    let deadline = Instant::now() + CONNECT_LIMIT;
+    let socket = loop {
+        match open(coordinator) {
+            // A tunnel may take a moment.
+            Err(error)
+                if error.kind() == ErrorKind::ConnectionRefused
+                    && Instant::now() + CONNECT_PAUSE < deadline =>
+            {
+                std::thread::sleep(CONNECT_PAUSE);
+            }
+            outcome => break outcome.map_err(told)?,
+        }
+    };
+    let name = ServerName::try_from("coordinator").map_err(|error| error.to_string())?;
+    let connection =
+        ClientConnection::new(configuration, name).map_err(|error| error.to_string())?;
+    let mut link = Link::new(connection, socket).map_err(told)?;
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    link.send(&Hello::new(token.clone(), rank(), host)).map_err(told)?;
+    match link.receive(CONNECT_LIMIT).map_err(told)? {
+        Some(Order::Welcome) => Ok(link),
+        Some(Order::Refused(reason)) => {
+            Err(format!("the coordinator at {coordinator} refuses: {reason}"))
+        }
+        _ => Err(format!("the coordinator at {coordinator} does not answer")),
+    }
+}
+
+fn open(address: &str) -> io::Result<TcpStream> {
+    let mut last = ErrorKind::AddrNotAvailable.into();
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, SILENCE) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Holds the connection until it breaks, or until the coordinator is silent.
+fn serve(
+    link: &mut Link,
+    reports: &Receiver<PartReport>,
+    orders: &Sender<Order>,
+    shared: &Shared,
+) -> io::Result<()> {
+    let mut heard = Instant::now();
+    let mut is_stop_told = false;
+    loop {
+        let stopped = lock(&shared.start).as_ref().map(|start| start.stopped().cloned());
+        match stopped {
+            Some(Some(cause)) if !is_stop_told => {
+                is_stop_told = true;
+                link.send(&Answer::Report(Box::new(PartReport::Stopped(cause))))?;
+            }
+            Some(_) => {}
+            None => is_stop_told = false,
+        }
+        loop {
+            match reports.try_recv() {
+                Ok(report) => link.send(&Answer::Report(Box::new(report)))?,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Ok(()),
+            }
+        }
+        let order = link.receive(TURN)?;
+        if order.is_some() {
+            heard = Instant::now();
+        }
+        match order {
+            Some(Order::Ping(number)) => link.send(&Answer::Pong(number, clock()))?,
+            Some(Order::Stop(cause)) => {
+                if let Some(start) = &*lock(&shared.start) {
+                    start.stop(cause);
+                }
+            }
+            Some(order) => drop(orders.send(order)),
+            None if heard.elapsed() > SILENCE => return Err(ErrorKind::TimedOut.into()),
+            None => {}
+        }
+    }
+}
+
+/// This process's clock, nanoseconds.
+fn clock() -> u64 {
+    origin().elapsed().as_nanos() as u64
+}
+
+fn origin() -> Instant {
+    static ORIGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    *ORIGIN.get_or_init(Instant::now)
+}
+
+/// Measures a part of a trial.
+fn part(
+    assignment: &Assignment,
+    orders: &Receiver<Order>,
+    reports: &Sender<PartReport>,
+    shared: &Shared,
+) -> Result<PartReport, TrialError> {
+    let Assignment { name, load, work, .. } = assignment;
+    let workloads = work.workloads().map_err(TrialError::Machine)?;
+    let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
+    let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
+    let input = LoadInput {
+        interval: assignment.interval,
+        growth: assignment.growth,
+        expected: assignment.expected,
+        shares_machine: assignment.servers_boot == Some(boot_id()),
+        ..input.part(assignment.generator, assignment.generators)
+    };
+    let ready = || {
+        let _ = reports.send(PartReport::Ready);
+        let at = loop {
+            match orders.recv() {
+                Ok(Order::Start(at)) => break at,
+                Ok(_) => {}
+                Err(_) => return Err(TrialError::Interrupted),
+            }
+        };
+        if at <= clock() {
+            let late = Duration::from_nanos(clock() - at).as_millis();
+            return Err(TrialError::Machine(format!("the order to start came {late} ms late")));
+        }
+        let start = Start::at(origin() + Duration::from_nanos(at));
+        *lock(&shared.start) = Some(start.clone());
+        Ok(start)
+    };
+    let mut listener = Reporting(reports.clone());
+    let result = AnyWorkload::run_part(
+        workloads,
+        (&targets, assignment.spare),
+        &input,
+        ready,
+        &mut listener,
+    )?;
+    Ok(PartReport::Done(Box::new(result)))
+}
+
+/// Sends intervals, and how many clients are ready, to the coordinator.
+struct Reporting(Sender<PartReport>);
+
+impl Listener for Reporting {
+    fn event(&mut self, event: &Event) {
+        if let Event::Progress { phase: Phase::Ramp, done, .. } = event {
+            let _ = self.0.send(PartReport::Connected(*done as u32));
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        let _ = self.0.send(PartReport::Interval(Box::new(interval.clone())));
+    }
+}

@@ -1,0 +1,174 @@
+//! The command lines that start generators. What a generator needs to know to find its coordinator
+//! is in its environment, or on its standard input where the environment does not reach; never
+//! among its arguments, which all users of a machine can read.
+
+use super::secure::token;
+use dyno_host::shell::missing_command;
+use dyno_model::launcher::{LauncherKind, LauncherPlan};
+use std::net::SocketAddr;
+
+/// Variables that tell a generator where its coordinator is, the fingerprint of its key, the token,
+/// and its own number.
+pub(super) const COORDINATOR: &str = "DYNO_COORDINATOR";
+pub(super) const KEY: &str = "DYNO_KEY";
+pub(super) const TOKEN: &str = "DYNO_TOKEN";
+pub(super) const RANK: &str = "DYNO_RANK";
+
+/// Beginnings of the names of variables that launchers need of dyno's environment.
+const NEEDED: [&str; 11] = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "SSH_",
+    "SLURM_",
+    "OMPI_",
+    "PMI",
+    "PRTE_",
+    "XDG_RUNTIME",
+    "KUBERNETES_",
+];
+/// Ports that ssh may listen at on the other machine: none that servers usually have, and below
+/// those that Linux gives to outgoing connections.
+const TUNNELS: std::ops::Range<u32> = 20_000..32_000;
+
+/// What generators need to know.
+#[derive(Debug, Clone)]
+pub(super) struct Invitation {
+    pub(super) coordinator: String,
+    pub(super) key: String,
+    pub(super) token: String,
+}
+
+impl Invitation {
+    pub(super) fn new(coordinator: String, key: String) -> Self {
+        Self { coordinator, key, token: token() }
+    }
+
+    /// The line for standard input.
+    fn line(&self) -> String {
+        format!("{} {} {}\n", self.coordinator, self.key, self.token)
+    }
+}
+
+/// A command that starts one generator, or all.
+#[derive(Debug)]
+pub(super) struct LaunchCommand {
+    /// For a shell.
+    pub(super) text: String,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) input: Option<String>,
+    /// The generator that it starts; `None`: all.
+    pub(super) generator: Option<u32>,
+}
+
+/// The commands that start generators.
+///
+/// # Errors
+/// When this program's own path is unknown.
+pub(super) fn commands(
+    plan: &LauncherPlan,
+    number: u32,
+    invitation: &Invitation,
+) -> Result<Vec<LaunchCommand>, String> {
+    let program = match (&plan.program, plan.kind) {
+        (Some(program), _) => program.clone(),
+        (None, LauncherKind::Ssh) => "dyno".to_owned(),
+        (None, _) => {
+            let own = std::env::current_exe();
+            own.map_err(|error| format!("the path of dyno is unknown: {error}"))?
+                .display()
+                .to_string()
+        }
+    };
+    let generator = format!("{} generator", quoted(&program));
+    let environment = |rank: Option<u32>| {
+        let names = [(COORDINATOR, &invitation.coordinator), (KEY, &invitation.key)];
+        let names = names.into_iter().chain([(TOKEN, &invitation.token)]);
+        let needed = std::env::vars()
+            .filter(|(name, _)| NEEDED.iter().any(|beginning| name.starts_with(beginning)));
+        let rank = rank.map(|rank| (RANK.to_owned(), rank.to_string()));
+        needed
+            .chain(names.map(|(name, value)| (name.to_owned(), value.clone())))
+            .chain(rank)
+            .collect()
+    };
+    let each = |text: &dyn Fn(u32) -> String| -> Vec<LaunchCommand> {
+        let one = |rank| LaunchCommand {
+            text: format!("exec {}", text(rank)),
+            environment: environment(Some(rank)),
+            input: None,
+            generator: Some(rank),
+        };
+        (0..number).map(one).collect()
+    };
+    let all = |text: String| LaunchCommand {
+        text: format!("exec {text}"),
+        environment: environment(None),
+        input: None,
+        generator: None,
+    };
+    Ok(match plan.kind {
+        LauncherKind::Local => each(&|_| generator.clone()),
+        LauncherKind::Command => {
+            let template = plan.command.clone().unwrap_or_default();
+            let filled = |rank: u32| {
+                template.replace("{generator}", &generator).replace("{rank}", &rank.to_string())
+            };
+            let mut commands = each(&filled);
+            // A template may be more than a simple command.
+            commands.iter_mut().for_each(|it| it.text.drain(..5).for_each(drop));
+            commands
+        }
+        LauncherKind::Slurm => vec![all(format!(
+            "srun --ntasks={number} --kill-on-bad-exit=1 --export=ALL --input=none {generator}"
+        ))],
+        LauncherKind::Mpi => vec![all(format!(
+            "mpirun -n {number} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
+        ))],
+        LauncherKind::Ssh => {
+            let hosts = &plan.hosts;
+            (0..number)
+                .map(|rank| {
+                    tunnel(&hosts[rank as usize % hosts.len()], rank, &generator, invitation)
+                })
+                .map(|(text, input)| LaunchCommand { input: Some(input), ..all(text) })
+                .zip(0..)
+                .map(|(command, rank)| LaunchCommand { generator: Some(rank), ..command })
+                .collect()
+        }
+    })
+}
+
+/// ssh with a tunnel back to the coordinator, at a port drawn at random, and what its generator
+/// reads on standard input.
+fn tunnel(host: &str, rank: u32, generator: &str, invitation: &Invitation) -> (String, String) {
+    let drawn = u32::from_str_radix(&token()[..8], 16).unwrap_or(rank);
+    let port = TUNNELS.start + drawn % (TUNNELS.end - TUNNELS.start);
+    let text = format!(
+        "ssh -o BatchMode=yes -o ExitOnForwardFailure=yes -o ServerAliveInterval=2 \
+         -R 127.0.0.1:{port}:{} {} {RANK}={rank} {generator}",
+        invitation.coordinator,
+        quoted(host)
+    );
+    let coordinator = SocketAddr::from(([127, 0, 0, 1], port as u16)).to_string();
+    (text, Invitation { coordinator, ..invitation.clone() }.line())
+}
+
+/// The launcher's program, if it cannot be found here.
+pub(super) fn missing(plan: &LauncherPlan) -> Option<String> {
+    let text = match plan.kind {
+        LauncherKind::Local => return None,
+        LauncherKind::Command => plan.command.as_deref()?,
+        LauncherKind::Slurm => "srun",
+        LauncherKind::Mpi => "mpirun",
+        LauncherKind::Ssh => "ssh",
+    };
+    let text = text.replace("{generator}", "true").replace("{rank}", "0");
+    missing_command(&text).map(str::to_owned)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

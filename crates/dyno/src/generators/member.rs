@@ -1,0 +1,123 @@
+//! The coordinator's end of the connection to a generator: a thread that sends orders, receives
+//! reports, and compares clocks, which also shows that the generator is alive.
+
+use super::clock::Clock;
+use super::link::Link;
+use super::message::{Answer, Order};
+use dyno_drivers::lock;
+use dyno_engine::PartReport;
+use std::io::{self, ErrorKind};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long an order waits at most.
+const TURN: Duration = Duration::from_millis(50);
+/// Time between two questions for the clock.
+const PING: Duration = Duration::from_millis(500);
+/// The first questions follow each other at once.
+const FIRST_PINGS: u64 = 16;
+/// A generator that sends nothing for so long is lost, and one that hears nothing for so long ends:
+/// questions for the clock come several times in this time.
+pub(super) const SILENCE: Duration = Duration::from_secs(3);
+
+/// What becomes known of a generator.
+#[derive(Debug)]
+pub(super) enum Event {
+    Report(Box<PartReport>),
+    /// It is gone, for this reason.
+    Lost(String),
+}
+
+/// A generator that has joined.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// Its number and its machine.
+    pub(super) name: String,
+    pub(super) clock: Arc<Mutex<Clock>>,
+    orders: Sender<Order>,
+}
+
+impl Member {
+    /// Begins to serve a connection; `number` is the generator's.
+    pub(super) fn new(
+        number: usize,
+        host: &str,
+        mut link: Link,
+        origin: Instant,
+        events: Sender<(usize, Event)>,
+    ) -> Self {
+        let (orders, taken) = channel();
+        let clock = Arc::new(Mutex::new(Clock::new(origin)));
+        let shared = Arc::clone(&clock);
+        std::thread::spawn(move || {
+            let report = |report| {
+                let _ = events.send((number, Event::Report(report)));
+            };
+            if let Err(error) = serve(&mut link, &taken, &shared, &report) {
+                let _ = events.send((number, Event::Lost(told(&error))));
+            }
+        });
+        Self { name: format!("{number} on {host}"), clock, orders }
+    }
+
+    /// Sends an order; one that cannot be sent shows by the loss of the generator.
+    pub(super) fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+}
+
+/// The reason in words.
+fn told(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            "its connection was closed".to_owned()
+        }
+        ErrorKind::TimedOut => format!("it sent nothing for {} s", SILENCE.as_secs()),
+        _ => error.to_string(),
+    }
+}
+
+/// Serves the connection until nobody gives orders any more.
+fn serve(
+    link: &mut Link,
+    orders: &Receiver<Order>,
+    clock: &Mutex<Clock>,
+    report: &impl Fn(Box<PartReport>),
+) -> io::Result<()> {
+    let (mut heard, mut ping_at) = (Instant::now(), Instant::now());
+    let (mut asked, mut pings) = (None, 0);
+    loop {
+        loop {
+            match orders.try_recv() {
+                Ok(order) => link.send(&order)?,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Ok(()),
+            }
+        }
+        if asked.is_none() && Instant::now() >= ping_at {
+            pings += 1;
+            asked = Some((pings, lock(clock).now()));
+            link.send(&Order::Ping(pings))?;
+        }
+        let answer = link.receive(TURN)?;
+        if answer.is_some() {
+            heard = Instant::now();
+        }
+        match answer {
+            Some(Answer::Pong(number, theirs)) => {
+                if let Some((_, at)) = asked.take_if(|(asked, _)| *asked == number) {
+                    let mut clock = lock(clock);
+                    let now = clock.now();
+                    clock.answered(at, theirs, now);
+                }
+                if pings >= FIRST_PINGS {
+                    ping_at = Instant::now() + PING;
+                }
+            }
+            Some(Answer::Report(it)) => report(it),
+            None if heard.elapsed() > SILENCE => return Err(ErrorKind::TimedOut.into()),
+            None => {}
+        }
+    }
+}

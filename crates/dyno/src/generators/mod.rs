@@ -1,0 +1,25 @@
+//! Several load generators for one trial: processes of dyno, here or on other machines, that a
+//! coordinator starts, connects to and puts together (docs/distributed.md).
+//!
+//! # Layout (read in this order)
+//! * `message`: what coordinator and generators tell each other;
+//! * `secure`: TLS with a key that is made at the start and pinned by its fingerprint; `link`:
+//!   messages over a connection;
+//! * `launch`: the command lines that start generators; `clock`: how far the clocks of two machines
+//!   are apart; `member`: the coordinator's end of one connection; `fleet`: all generators of a
+//!   run;
+//! * `trial`: a trial with the clients of a fleet;
+//! * `generator`: the process `dyno generator`.
+
+mod clock;
+mod fleet;
+pub(crate) mod generator;
+mod launch;
+mod link;
+mod member;
+mod message;
+mod secure;
+mod trial;
+
+pub(crate) use fleet::Fleets;
+pub(crate) use trial::TrialGenerators;

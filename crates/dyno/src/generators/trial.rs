@@ -1,0 +1,125 @@
+//! A trial with the clients of a fleet: its assignments and reports.
+
+use super::fleet::Fleet;
+use super::member::Event;
+use super::message::{Assignment, Order};
+use crate::workload::Work;
+use dyno_drivers::lock;
+use dyno_engine::{Generators, PartReport, StopCause, TrialError, TrialInput};
+use dyno_model::catalog::Growth;
+use dyno_model::client_group::GroupRole;
+use dyno_model::plan::{Configuration, LoadPlan, Plan};
+use dyno_model::record::GeneratorPart;
+use dyno_model::units::Nanos;
+use dyno_store::environment::boot_id;
+use std::time::{Duration, Instant};
+
+/// Time between the order to start and the start, in which it reaches all generators and their
+/// workers wake up.
+const RUN_UP: Duration = Duration::from_millis(200);
+/// Longest time that a load step waits for comparisons of clocks.
+const CLOCK_LIMIT: Duration = Duration::from_secs(2);
+
+/// The generators of a fleet that a trial uses.
+pub(crate) struct TrialGenerators<'a> {
+    fleet: &'a Fleet,
+    /// The first so many.
+    number: usize,
+    /// The part of generator 0.
+    assignment: Assignment,
+}
+
+impl<'a> TrialGenerators<'a> {
+    /// The generators of a configuration, of which each has a client.
+    pub(crate) fn new(
+        fleet: &'a Fleet,
+        plan: &Plan,
+        configuration: &Configuration,
+        input: &TrialInput<'_>,
+    ) -> Self {
+        let load = &input.load;
+        let number = configuration.load.generators.unwrap_or(1).min(configuration.clients);
+        let mut groups = plan.groups(configuration);
+        groups.retain(|group| group.role == GroupRole::Measured);
+        let mut work = Work::of_group(plan, configuration, &groups[0]);
+        work.groups = groups.iter().map(|group| group.clients.count).collect();
+        let nodes = &input.nodes;
+        let target =
+            |node: &dyno_engine::Node| node.client_target.as_ref().unwrap_or(&node.target).into();
+        let assignment = Assignment {
+            name: load.name.clone(),
+            seed: load.seed,
+            generator: 0,
+            generators: number,
+            clients: load.clients.clients,
+            load: LoadPlan { generators: None, ..load.load.clone() },
+            interval: load.interval,
+            growth: None,
+            expected: load.expected,
+            servers_boot: load.shares_machine.then(boot_id),
+            work,
+            targets: nodes.iter().map(target).collect(),
+            spare: nodes.iter().filter(|node| node.is_spare).count(),
+        };
+        Self { fleet, number: number as usize, assignment }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &super::member::Member> {
+        self.fleet.members.iter().take(self.number)
+    }
+}
+
+impl Generators for TrialGenerators<'_> {
+    fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError> {
+        for (member, generator) in self.all().zip(0..) {
+            let assignment = Assignment { generator, growth, ..self.assignment.clone() };
+            member.order(Order::Assign(Box::new(assignment)));
+        }
+        Ok(())
+    }
+
+    fn parts(&self) -> Vec<GeneratorPart> {
+        let part = |member: &super::member::Member| {
+            let clock = lock(&member.clock);
+            GeneratorPart {
+                name: member.name.clone(),
+                clock_uncertainty: Nanos::from(clock.error()),
+                clock_drift: clock.drift(),
+                ..GeneratorPart::default()
+            }
+        };
+        self.all().map(part).collect()
+    }
+
+    fn start(&self) -> Result<Instant, TrialError> {
+        let slowest = self.all().map(|member| lock(&member.clock).error()).max();
+        let epoch = Instant::now() + RUN_UP + 4 * slowest.unwrap_or_default();
+        for member in self.all() {
+            let asked = Instant::now();
+            let at = loop {
+                match lock(&member.clock).mark(epoch) {
+                    Some(at) => break at,
+                    None if asked.elapsed() > CLOCK_LIMIT => {
+                        let text = format!("{}: its clock is unknown", member.name);
+                        return Err(TrialError::Generator(text));
+                    }
+                    None => {}
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            };
+            member.order(Order::Start(at));
+        }
+        Ok(epoch)
+    }
+
+    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
+        Ok(match self.fleet.next(wait)? {
+            Some((from, Event::Report(report))) if from < self.number => Some((from, *report)),
+            _ => None,
+        })
+    }
+
+    fn stop(&self, cause: &StopCause) {
+        self.all().for_each(|member| member.order(Order::Stop(cause.clone())));
+    }
+}
