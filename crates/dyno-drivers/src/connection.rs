@@ -9,6 +9,7 @@ use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Engine, Target};
 use std::time::Instant;
+use tracing::debug;
 
 /// A connection of any driver.
 pub enum Connection {
@@ -60,6 +61,19 @@ async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     }
 }
 
+/// Logs an attempt to connect, as the system and the account are addressed.
+fn log_connect(target: &Target, connection: &Result<Connection>, start: Instant) {
+    let Target { endpoint, user, database, .. } = target;
+    let elapsed = start.elapsed();
+    match connection {
+        Ok(connection) => {
+            let Identity { product, version } = connection.identity();
+            debug!(%endpoint, user, database, ?product, %version, ?elapsed, "connected");
+        }
+        Err(failure) => debug!(%endpoint, user, database, %failure, ?elapsed, "not connected"),
+    }
+}
+
 impl Connection {
     /// The connection as one that can send statements before their predecessors are answered;
     /// `None` where none can.
@@ -87,7 +101,10 @@ impl Connection {
 
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
-        let connection = connect(target, io).await?;
+        let start = Instant::now();
+        let connection = connect(target, io).await;
+        log_connect(target, &connection, start);
+        let connection = connection?;
         if matches!(io, Io::WithTimeout(_)) {
             own_sessions::note(target, connection.session_number());
         }

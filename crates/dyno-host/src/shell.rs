@@ -8,6 +8,7 @@ use crate::tail::tail;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tracing::debug;
 
 /// Number of output lines that are shown with a failure.
 const OUTPUT_LINES: usize = 15;
@@ -71,7 +72,9 @@ pub(crate) fn carry_out(
             .handle
             .stop(&[StopStep { signal: SupervisorSignal::Terminate, timeout: TIMEOUT }])?;
     }
-    let ending = match exit? {
+    let exit = exit?;
+    debug!(name, ?exit, "command ended");
+    let ending = match exit {
         Some(exit) if exit.is_success() => return Ok(()),
         Some(exit) => exit.to_string(),
         None => format!("did not end within {} s", limit.as_secs_f64()),

@@ -1,9 +1,9 @@
 //! Storage as a factor: folders named by the user, prepared and cleared by the user's commands.
 //!
 //! The commands run in a shell, as dyno's user, in dyno's working directory, with `DYNO_STORAGE`,
-//! `DYNO_DATA` and `DYNO_LOG` in their environment. The supervisor runs them: `after` is registered
-//! before `before` starts, so it runs in any case, when the server has stopped and its folders are
-//! removed.
+//! `DYNO_DATA` and `DYNO_LOG_FOLDER` in their environment. The supervisor runs them: `after` is
+//! registered before `before` starts, so it runs in any case, when the server has stopped and its
+//! folders are removed.
 
 use crate::data_set::copy_into;
 use crate::error::HostError;
@@ -70,7 +70,7 @@ fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
     let environment = vec![
         ("DYNO_STORAGE".to_owned(), storage.name.clone()),
         ("DYNO_DATA".to_owned(), text(&storage.data)),
-        ("DYNO_LOG".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
+        ("DYNO_LOG_FOLDER".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
     ];
     // The supervisor creates private files by default; the server's user must be able to enter the
     // folders that these commands create.

@@ -14,10 +14,11 @@
 //! * `import`: results of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: errors that end the program; `printer`: the
-//!   only output to the terminal.
+//!   only output to the terminal; `diagnosis`: messages for `-v`.
 
 mod command_line;
 mod commands;
+mod diagnosis;
 #[cfg(test)]
 mod documents;
 mod execution;
@@ -61,16 +62,19 @@ fn main() -> ExitCode {
     // scripts and users expect exactly that.
     match arguments.first() {
         Some(program) if is_named(program, "sysbench") => {
+            diagnosis::enable(0, printer);
             return finish(commands::sysbench::sysbench(rest, printer), printer);
         }
         Some(program) if is_named(program, "pgbench") => {
+            diagnosis::enable(0, printer);
             return finish(commands::pgbench::pgbench(rest, printer), printer);
         }
         _ => {}
     }
     let code = match Cli::try_parse_from(&arguments) {
-        Ok(Cli { command: Some(Command::Supervise) }) => return dyno_host::supervisor::main(),
+        Ok(Cli { command: Some(Command::Supervise), .. }) => return dyno_host::supervisor::main(),
         Ok(cli) => {
+            diagnosis::enable(cli.verbosity(), printer);
             let printer = printer.speaking(cli.lang());
             return finish(perform(cli, printer), printer);
         }

@@ -11,6 +11,7 @@ use dyno_store::masked_json;
 use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
+use tracing::level_filters::LevelFilter;
 
 /// Maximum draws of the progress display per second.
 const DRAWS_PER_SECOND: u8 = 4;
@@ -57,9 +58,10 @@ impl Printer {
         self.is_quiet
     }
 
-    /// True when stderr is a terminal on which a display can redraw itself.
+    /// True when stderr is a terminal on which a display can redraw itself, without diagnostic
+    /// messages in between.
     pub(crate) fn is_interactive(self) -> bool {
-        self.is_stderr_terminal && !self.is_quiet
+        self.is_stderr_terminal && !self.is_quiet && LevelFilter::current() == LevelFilter::OFF
     }
 
     /// The target of a progress display.
@@ -127,6 +129,11 @@ impl Printer {
         if !self.is_quiet {
             self.message(&lines(text));
         }
+    }
+
+    /// A diagnostic message, in quiet mode as well: somebody asked for it.
+    pub(crate) fn diagnosis(self, text: &str) {
+        Self::stderr(&lines(text));
     }
 
     /// A problem that did not end the work; printed in quiet mode as well, because it may explain

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 /// Time limit for an answer; answers take 40 to 80 ms as measured.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -51,6 +52,7 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
         let _ = child.kill();
         let _ = child.wait();
     }
+    debug!(?command, ?status, "asked a program");
     Ok(Answer { text: String::from_utf8_lossy(&bytes).into_owned(), status })
 }
 

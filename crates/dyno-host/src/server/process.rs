@@ -25,6 +25,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 /// Timeout for creating a data folder, which takes about two seconds on an ordinary disk.
 const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
@@ -81,6 +82,7 @@ pub(super) fn start(
     (recipe.furnish)(&instance, &mut session)
         .map_err(query(server.kind, "making dyno's database"))?;
     let found = settings_in_force(&instance, &mut session)?;
+    debug!(system = options.name, pid, folder = %instance.directories.folder.display(), "server ready");
     let mut running =
         RunningServer::new(server.kind, session.identity().version, target(&instance), found);
     drop(session);

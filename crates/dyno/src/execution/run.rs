@@ -2,6 +2,7 @@
 
 use crate::campaign;
 use crate::cli::RunArguments;
+use crate::diagnosis::EventLog;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::original_settings::Originals;
@@ -61,17 +62,19 @@ pub(crate) fn run(
             None
         }
     };
+    let mut log = EventLog;
+    let mut shown = Listeners(vec![&mut *screen, &mut log]);
     let outcome = trials::run(
         plan,
         &done,
         &interim_analysis,
         &mut systems,
         &mut writer,
-        &mut *screen,
+        &mut shown,
         &interrupts,
     );
     // Results are written before they are shown.
-    let mut listeners = Listeners(vec![&mut writer, &mut *screen]);
+    let mut listeners = Listeners(vec![&mut writer, &mut shown]);
     systems.tear_down(&mut listeners);
     listeners.event(&Event::RunFinished {
         is_complete: outcome.is_complete(),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 /// Timeout for a reply of the supervisor, in addition to the time that stopping a server takes.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -152,6 +153,7 @@ impl SupervisorHandle {
     /// # Errors
     /// When it cannot be started, or another one is running.
     pub fn launch(&self, launch: Launch) -> Result<u32, SupervisorError> {
+        debug!(program = %launch.program.display(), arguments = ?launch.arguments, "launching");
         {
             let mut state = self.shared.lock();
             state.exit = None;

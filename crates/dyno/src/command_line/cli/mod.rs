@@ -6,7 +6,7 @@ mod examples;
 use crate::failure::Failure;
 use crate::one_line::OneLine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dyno_drivers::null::server::Protocol;
 use dyno_model::address::Address;
@@ -47,6 +47,9 @@ Exit codes: 0 success, 2 usage, 3 errors in the spec, 4 preflight failed,
     max_term_width = 80
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    diagnosis: DiagnosisArguments,
+
     /// The command; without one, the built-in experiment runs.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -56,6 +59,15 @@ impl Cli {
     /// The command to carry out: `dyno` alone is `dyno run`.
     pub(crate) fn into_command(self) -> Command {
         self.command.unwrap_or_else(|| Self::parse_from(["dyno", "run"]).into_command())
+    }
+
+    /// How often `-v` was given.
+    pub(crate) fn verbosity(&self) -> u8 {
+        let further = match &self.command {
+            Some(Command::Run(arguments)) => arguments.diagnosis.verbose,
+            _ => 0,
+        };
+        self.diagnosis.verbose.saturating_add(further)
     }
 
     /// The selected language.
@@ -70,6 +82,14 @@ impl Cli {
             _ => EN,
         }
     }
+}
+
+#[derive(Debug, Args)]
+struct DiagnosisArguments {
+    /// Log connections, started programs and phases to stderr; twice: more. DYNO_LOG sets levels
+    /// per module (`dyno_host=debug`)
+    #[arg(short, long, action = ArgAction::Count)]
+    verbose: u8,
 }
 
 /// The commands.
@@ -206,6 +226,9 @@ impl SpecArguments {
 /// `dyno run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
+    #[command(flatten)]
+    diagnosis: DiagnosisArguments,
+
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
 

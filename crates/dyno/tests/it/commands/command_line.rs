@@ -29,7 +29,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
     insta::assert_snapshot!(bench.dyno(&["-h"]).stdout, @r#"
     A dynamometer for databases
 
-    Usage: dyno [COMMAND]
+    Usage: dyno [OPTIONS] [COMMAND]
 
     Commands:
       run          Run an experiment and write its results and report
@@ -55,8 +55,11 @@ fn help_is_a_result_and_shows_only_what_is_there() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help (see more with '--help')
-      -V, --version  Print version
+      -v, --verbose...  Log connections, started programs and phases to stderr;
+                        twice: more. DYNO_LOG sets levels per module
+                        (`dyno_host=debug`)
+      -h, --help        Print help (see more with '--help')
+      -V, --version     Print version
 
     Without a command, dyno runs a built-in experiment on embedded SQLite, which
     takes less than a minute and needs no server.

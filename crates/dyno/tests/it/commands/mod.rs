@@ -3,6 +3,7 @@
 mod addresses;
 mod command_line;
 mod compare;
+mod diagnosis;
 mod first_contact;
 mod import;
 pub(crate) mod init;

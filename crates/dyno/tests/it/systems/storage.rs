@@ -25,8 +25,8 @@ data = "one"
 log = "one-log"
 before = """
 echo preparing
-mkdir "$DYNO_DATA" "$DYNO_LOG" && echo "$DYNO_STORAGE $DYNO_DATA $DYNO_LOG" >> before.txt"""
-after = 'ls "$DYNO_DATA" "$DYNO_LOG" > after.txt; rmdir "$DYNO_DATA" "$DYNO_LOG"'
+mkdir "$DYNO_DATA" "$DYNO_LOG_FOLDER" && echo "$DYNO_STORAGE $DYNO_DATA $DYNO_LOG_FOLDER" >> before.txt"""
+after = 'ls "$DYNO_DATA" "$DYNO_LOG_FOLDER" > after.txt; rmdir "$DYNO_DATA" "$DYNO_LOG_FOLDER"'
 
 [[storage]]
 name = "two"

@@ -330,7 +330,7 @@ pub static STORAGE: Section = Section {
     prefix: "storage.",
     about: "A storage location for the data of servers that dyno starts, named by the factor \
             `storage`. Commands run in a shell in dyno's working folder, with `DYNO_STORAGE` (the \
-            name), `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; their output is \
+            name), `DYNO_DATA` and `DYNO_LOG_FOLDER` (the folders) in their environment; their output is \
             kept in the results folder.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
