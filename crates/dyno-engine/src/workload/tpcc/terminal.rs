@@ -45,6 +45,15 @@ fn missing(kind: Kind, parameters: &[Value<'_>]) -> OperationFailure {
         .failure(format!("`{kind}` found no usable row for ({})", values.join(", ")))
 }
 
+/// Without row locks, another order may have taken the number that was read: the transaction is
+/// repeated.
+fn taken(failure: OperationFailure) -> OperationFailure {
+    match failure.kind {
+        FailureKind::DuplicateKey => FailureKind::Conflict.failure(failure.message),
+        _ => failure,
+    }
+}
+
 /// Executes a statement, and takes something out of its only row.
 async fn one<T>(
     session: &mut Session,
@@ -94,7 +103,7 @@ impl Terminal {
         let is_local = lines.iter().all(|line| line.supply == warehouse);
         let (count, is_local) = (Integer(lines.len() as i64), Integer(is_local.into()));
         let row = [Integer(id), d, w, Integer(customer), count, is_local];
-        run(session, Kind::InsertOrder, &row).await?;
+        run(session, Kind::InsertOrder, &row).await.map_err(taken)?;
         run(session, Kind::InsertNewOrder, &[Integer(id), d, w]).await?;
         for (number, line) in (1..).zip(lines) {
             if !self.order(session, (warehouse, district, id), number, line).await? {

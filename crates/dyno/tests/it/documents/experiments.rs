@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of
 /// their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 11] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 12] = [
     (
         "anomalies",
         &[
@@ -58,6 +58,7 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 11] = [
             ServerKind::Ndb,
         ],
     ),
+    ("tpcc-isolation", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
     ("thread-pool", &[ServerKind::Mariadb, ServerKind::Mysql]),
 ];
 
@@ -102,6 +103,10 @@ fn every_trial_is_there_and_intact(results: &Path) {
             // the experiment.
             "rush" => {
                 workload.options.text("variant") == "read-modify-write"
+                    && workload.options.text("isolation") != "serializable"
+            }
+            "tpcc" => {
+                !workload.options.boolean("row_locks")
                     && workload.options.text("isolation") != "serializable"
             }
             // Nor what servers of the MySQL family make of REPEATABLE READ, and a cluster of Galera
@@ -174,6 +179,13 @@ fn tpcc_keeps_its_conditions_on_servers_and_on_clusters() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "tpcc") else { return };
     assert!(ended.stdout.contains("new-order-rollback"), "{ended}");
+}
+
+#[test]
+fn serializable_keeps_the_conditions_of_tpcc_without_row_locks() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "tpcc-isolation") else { return };
+    assert!(ended.stdout.contains("condition 10: "), "{ended}");
 }
 
 #[test]
