@@ -92,6 +92,8 @@ measures! {
     Unfinished = "unfinished", Count;
     /// Attempts after the first.
     Retries = "retries", Count;
+    /// Retries per committed transaction, in valid trials.
+    RetriesPerCommit = "retries-per-commit", Ratio;
     /// Transactions not started because they were too late.
     Skipped = "skipped", Count;
     /// Acknowledged updates that are missing from the data.

@@ -366,6 +366,7 @@ fn the_csv_has_one_figure_per_line() {
     configuration,MySQL,8,,,warned,failed,count,0,,,
     configuration,MySQL,8,,,warned,unfinished,count,0,,,
     configuration,MySQL,8,,,warned,retries,count,0,,,
+    configuration,MySQL,8,,,warned,retries-per-commit,ratio,0,,,
     configuration,MySQL,8,,,warned,lost-percent,percent,6.277777777777778,,,
     configuration,MySQL,8,,,warned,merged-count,count,14400,,,
     configuration,MySQL,8,,,warned,merged-mean,milliseconds,8.460686577777775,,,
@@ -487,6 +488,10 @@ fn a_configurations_counters_are_the_sums_of_its_trials() {
         assert_eq!(retries, of_trials.sum::<Option<u64>>());
         assert_eq!(retries, Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>()));
         assert_eq!(row.trials_measured as usize, figures.len());
+        let per_commit = row.figures.value(Measure::RetriesPerCommit);
+        let has_invalid = row.trials_valid < row.trials_measured;
+        let expected = retries.expect("counted") as f64 / committed as f64;
+        assert!(has_invalid || per_commit == Some(expected), "{per_commit:?} {expected}");
     }
     for table in &model.statements {
         let count = |figures: &Figures| figures.count(Measure::MergedCount).expect("measured");
