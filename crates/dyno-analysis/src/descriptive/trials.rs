@@ -92,8 +92,12 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     figures.set(Measure::Failed, total(measured, Ledger::known_failed));
     figures.set(Measure::Unfinished, Some(sum(|ledger| ledger.unfinished)));
     figures.set(Measure::Retries, total(measured, Ledger::known_retries));
-    figures
-        .set(Measure::Skipped, Some(sum(|ledger| ledger.skipped)).filter(|skipped| *skipped > 0));
+    let valid: Vec<_> = view.valid(index).collect();
+    let of_valid = total(&valid, Ledger::known_retries).filter(|_| committed > 0);
+    let per_commit = of_valid.map(|retries| retries as f64 / committed as f64);
+    figures.set(Measure::RetriesPerCommit, per_commit);
+    let skipped = Some(sum(|ledger| ledger.skipped)).filter(|skipped| *skipped > 0);
+    figures.set(Measure::Skipped, skipped);
     figures.set(Measure::LostPercent, lost);
     figures
 }
