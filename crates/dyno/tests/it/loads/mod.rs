@@ -4,7 +4,6 @@ mod applications;
 pub(crate) mod audits;
 mod background;
 mod crud;
-mod dumps;
 mod find;
 mod generators;
 mod growth;

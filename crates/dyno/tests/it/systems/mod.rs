@@ -3,6 +3,7 @@
 mod clusters;
 mod copies;
 mod databases;
+mod dumps;
 mod endpoints;
 mod faults;
 mod hooks;
