@@ -35,7 +35,6 @@ mod context;
 mod environment;
 mod error;
 mod handles;
-mod heap;
 mod meter;
 mod modules;
 mod options;

@@ -3,14 +3,16 @@
 use crate::context::{Context, Entered, Role};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
-use crate::heap::OwnLua;
 use crate::meter::Meter;
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks};
 use crate::sql::Interrupts;
 use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives};
-use mlua::{Function, IntoLua, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
+use mlua::{
+    Function, IntoLua, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table,
+    Value,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,10 +21,23 @@ use std::sync::Arc;
 /// it raises; all of them fail when Lua is out of memory.
 pub struct State {
     // Dropped before the context that its finalisers use.
-    lua: Option<OwnLua>,
+    lua: Option<Lua>,
     native: Option<Table>,
     home: RefCell<Option<Box<Context>>>,
     interrupts: Arc<Interrupts>,
+}
+
+/// A Lua state with all libraries, including the unsafe ones.
+#[expect(unsafe_code, reason = "scripts rely on ffi, debug and C modules, which mlua cannot check")]
+fn with_all_libraries() -> mlua::Result<Lua> {
+    // Lua's own pcall and xpcall are kept: in mlua's replacements coroutines cannot yield, and
+    // recursion ends the process. SAFETY: what a script does with the FFI, the debug library or C
+    // modules is its own responsibility, as in sysbench: it runs with the user's privileges. The
+    // prelude only casts addresses of our own functions, to their declared types.
+    let lua =
+        unsafe { Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true)) };
+    lua.load_std_libs(StdLib::ALL)?;
+    Ok(lua)
 }
 
 type Result<T> = std::result::Result<T, ScriptError>;
@@ -52,7 +67,7 @@ impl State {
 
     /// A state without its script.
     fn open(environment: &Arc<Environment>, role: Role) -> mlua::Result<Self> {
-        let lua = OwnLua::new()?;
+        let lua = with_all_libraries()?;
         let context = Box::new(Context::new(environment, role));
         let interrupts = Arc::clone(&context.interrupts);
         let transfer = LightUserData(context.transfer.address());

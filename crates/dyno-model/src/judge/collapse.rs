@@ -66,7 +66,7 @@ impl Pulse {
     }
 }
 
-/// Findings about the window from `opens` to `closes`, seconds since the first client began.
+/// Warnings about the window from `opens` to `closes`, seconds since the first client began.
 #[must_use]
 pub fn warnings(
     beats: &[Beat],

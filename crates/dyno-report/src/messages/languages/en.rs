@@ -733,7 +733,7 @@ messages! {
         ROWS_AND_BYTES: "rows: {rows}, {mebibytes} MiB",
         ROWS_ONLY: "rows: {rows}",
     },
-    // Findings.
+    // Warnings.
     warning: warning::Texts {
         GENERATOR_BUSY: "The busiest worker of the load generator used {percent} of one processor, so the load generator may have been the bottleneck.",
         HELD_UP: "A worker of the load generator was stalled for {percent} of the window or more, neither computing nor waiting for responses. Its clients produced less load than intended, and their response times include the stall.",
