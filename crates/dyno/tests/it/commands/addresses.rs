@@ -351,7 +351,7 @@ fn what_a_url_asks_and_dyno_cannot_do_ends_the_command_before_anything_is_opened
         ("mysql://u@127.0.0.1:1/d?tsl=required", "unknown parameter `tsl`"),
         ("mysql://u@127.0.0.1:1/d?ssl-mode=SOMETIMES", "`ssl-mode` cannot be `SOMETIMES`"),
         ("mysql://u@127.0.0.1:1/d?options=x", "parameter `options` is not for mysql"),
-        ("postgres://u:hunter2/x@127.0.0.1:1/d", "percent-encoding"),
+        ("postgres://u:hunter2/x@127.0.0.1:1/d", "percent-encode"),
         (
             "postgres://u@/d?host=/tmp&sslmode=require",
             "PostgreSQL has no encryption on unix sockets",

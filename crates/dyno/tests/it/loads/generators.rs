@@ -7,6 +7,7 @@ use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::warning::Warning;
 use dyno_testkit::{is_process, processes_with, require_server, wait_until};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
@@ -108,7 +109,10 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
         let ended = bench.dyno(&["run", "audit.toml", "--out", &results]);
         let record = only(&bench, &results, &ended);
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{ended}");
-        assert!(flaws(&record).is_empty(), "{:?}", flaws(&record));
+        // A busy machine may not keep the rate.
+        let mut flaws = flaws(&record);
+        flaws.retain(|it| !matches!(it, Warning::KeptBehind { .. }));
+        assert!(flaws.is_empty(), "{flaws:?}");
         assert!(record.ledger.committed > 0 && record.ledger.check().is_empty(), "{ended}");
         let all = record.generators.expect("there are several");
         assert_eq!(all.parts.len(), number);
