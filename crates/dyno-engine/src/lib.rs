@@ -19,11 +19,12 @@
 //! * [`random`], [`distribution`]: seeds, streams and key distributions.
 //!
 //! # Invariants
-//! * Modules depend on each other in one direction: measure, session, workload, client, worker,
-//!   trial.
-//! * Workers share nothing on the hot path except the transaction budget, and allocate nothing per
-//!   statement. A worker's recorder has a lock that only the coordinator also takes, once per
-//!   interval.
+//! * Modules depend on each other in one direction. Each of these uses only those before it:
+//!   window, arrivals, recording, session, workload or measure, client, worker, trial.
+//! * In a closed loop, workers share nothing on the hot path except the budget of transactions or
+//!   rows; in an open loop, each transaction also locks the common schedule of arrivals. Workers
+//!   allocate nothing per statement. Only the coordinator also takes the lock of a worker's
+//!   recorder: twice per interval, and three or four times a second to detect stalls.
 //! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of
 //!   workers.
 //! * The counters add up ([`dyno_model::ledger::Ledger`]); every trial checks them.

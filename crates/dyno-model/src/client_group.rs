@@ -28,7 +28,7 @@ pub struct ClientGroup {
     pub workload: WorkloadPlan,
     /// Database; `None`: the one in the system's address.
     pub database: Option<String>,
-    /// Numbers of its clients within the trial.
+    /// Ids of its clients within the trial.
     pub clients: ClientNumbers,
     /// Load. The rate, stages and stop rule of measured groups apply to all of them together.
     pub load: LoadPlan,
@@ -43,14 +43,14 @@ pub enum GroupRole {
     Background,
 }
 
-/// Numbers of clients: `first`, `first + step` and so on. Each client of a trial has one number,
-/// from 0. The numbers of the measured groups alternate, so that any range of numbers (the active
-/// clients of a stage, or those of one of several generators) is divided evenly among the groups.
+/// Ids of clients: `first`, `first + step` and so on. Each client of a trial has one id, from 0.
+/// The ids of the measured groups alternate, so that any range of ids (the active clients of a
+/// stage, or those of one of several generators) is divided evenly among the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientNumbers {
-    /// The lowest number.
+    /// The lowest id.
     pub first: u32,
-    /// Increment between numbers; at least 1.
+    /// Increment between ids; at least 1.
     pub step: u32,
     /// Number of clients.
     pub count: u32,
@@ -64,25 +64,26 @@ impl ClientNumbers {
         Self { first: group, step: groups, count }
     }
 
-    /// The group of a client among groups that clients are dealt out to, and its number within it.
+    /// The group of a client among groups that clients are dealt out to, and its position within
+    /// it.
     #[must_use]
     pub fn group_of(client: u32, groups: u32) -> (u32, u32) {
         (client % groups, client / groups)
     }
 
-    /// The numbers, ascending.
+    /// The ids, ascending.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         (0..self.count).map(move |place| self.first + place * self.step)
     }
 
-    /// The place of one of the numbers among them, from 0.
+    /// The position of one of the ids among them, from 0.
     #[inline]
     #[must_use]
     pub fn place(self, client: u32) -> u32 {
         (client - self.first) / self.step
     }
 
-    /// How many of the numbers are below a limit.
+    /// How many of the ids are below a limit.
     fn below(self, limit: u32) -> u32 {
         limit.saturating_sub(self.first).div_ceil(self.step).min(self.count)
     }
@@ -93,7 +94,7 @@ impl ClientNumbers {
 /// **The rule that divides a load**: client c of a load belongs to generator c modulo the number of
 /// generators. Item i of whatever all clients share (the arrivals of an open loop, in order; the
 /// transactions of a budget) belongs to client i modulo the number of clients, and so to the
-/// generator of that client. All that a client does on its own follows from its number. The parts
+/// generator of that client. All that a client does on its own follows from its id. The parts
 /// of any number of generators are therefore disjoint, and together they are the whole load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadShare {
@@ -214,7 +215,7 @@ impl Plan {
         groups
     }
 
-    /// The largest number of clients, in all groups, of any configuration of a system.
+    /// The largest client count, over all groups, of any configuration of a system.
     #[must_use]
     pub fn most_clients(&self, system: usize) -> u32 {
         self.most(system, |group| group.clients.count)

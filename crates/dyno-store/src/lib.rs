@@ -10,7 +10,9 @@
 //!   trials/<trial>/
 //!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the
 //!                       measured window; `Tag=<statement>`: statements;
-//!                       `Tag=warm-up`: transactions of the warm-up
+//!                       `Tag=transaction:<name>`: transactions of one name;
+//!                       `Tag=warm-up`: transactions of the warm-up; `Tag=censored`: ages of
+//!                       arrivals of an open loop that did not commit
 //!     timeline.csv      one line per interval
 //!     errors.csv        errors of the clients, one line per interval and kind; only if any occur
 //!     monitor.csv       one line per sample of machine, server process and server counters

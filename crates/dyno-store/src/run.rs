@@ -110,9 +110,10 @@ struct Head {
     event: String,
 }
 
-/// A line of the event log. The record of a trial may have thousands of statements and is read as
-/// what it is: to find out by its tag which event a line is, serde first holds all of it as values
-/// of any kind, at several times the memory.
+/// Parses a line of the event log. An internally tagged enum makes serde buffer the whole line as
+/// generic values before it knows the variant. The record of a trial may have thousands of
+/// statements, and the buffer takes several times the memory of the record, so the event's name is
+/// read first and the record is then parsed directly.
 fn stamped(line: &[u8]) -> serde_json::Result<Stamped> {
     let Head { at, event } = parsed(line)?;
     match event.as_str() {

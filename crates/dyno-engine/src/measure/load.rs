@@ -115,7 +115,7 @@ fn nobody_watches() -> Option<String> {
 /// Why a trial could not be measured at all.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrialError {
-    /// A client could not connect or prepare.
+    /// A client, or the connection that observes the server, could not be opened or prepared.
     #[error("clients could not be started: {0}")]
     Ramp(OperationFailure),
     /// The state that the audit needs could not be read.

@@ -102,7 +102,8 @@ enum Place {
 }
 
 /// The connection of one script client to the measuring core. All calls are cheap: they allocate
-/// nothing, and take no lock that another thread holds for long.
+/// only when a batch of samples is full or a failure is recorded, and take no lock that another
+/// thread holds for long.
 pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,

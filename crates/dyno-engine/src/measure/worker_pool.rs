@@ -46,12 +46,14 @@ const SETTLING: u64 = 2_500_000_000;
 /// How threads that do not end are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// They are interrupted until they end; an audit must not begin before.
+    /// The coordinator interrupts them until they end, because the audit must not begin before.
     Await,
-    /// One second after the grace period they are reported and left behind.
+    /// The coordinator abandons and reports those that have not ended one second after the grace
+    /// period.
     LeaveBehind,
-    /// The same a few seconds later: nothing can stop a script that runs its own loop, and after
-    /// leaving it behind nothing more can be measured.
+    /// The same after five seconds, or after one if the user requested the end. Nothing can stop a
+    /// script that runs its own loop, and while an abandoned script runs, nothing more can be
+    /// measured.
     LeaveScript,
 }
 

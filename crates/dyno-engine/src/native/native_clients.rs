@@ -20,8 +20,8 @@ const _: () = assert!(NAMED_MAX <= NAMES_MAX && DATABASES_MAX as usize <= NAMES_
 
 /// The state shared by all clients of a native workload.
 pub(crate) struct NativeClients<W: Workload> {
-    /// One workload; with several databases, one for each target, which counts only the
-    /// transactions of its own clients.
+    /// A single workload; with several databases, one workload for each target. Each of these
+    /// counts only the transactions of the clients of its database.
     pub(crate) workloads: Vec<Arc<W>>,
     pub(crate) retry: Arc<RetryPolicy>,
     /// Clients are assigned to them round-robin. Each server numbers its sessions separately.

@@ -166,13 +166,15 @@ impl Window {
         self.opens
     }
 
-    /// Time after which no transaction starts, whatever the stop rule.
+    /// End of the window: from then on no transaction starts. With a stop rule by count this is the
+    /// time limit.
     #[must_use]
     pub fn closes(&self) -> u64 {
         self.closes
     }
 
-    /// Time after which no transaction starts, as currently known.
+    /// From then on no transaction starts: the end of the window, or the moment at which measuring
+    /// was stopped early.
     #[must_use]
     pub fn ends(&self) -> u64 {
         self.ends.load(Ordering::Relaxed)
@@ -243,9 +245,10 @@ impl Window {
         self.think
     }
 
-    /// The time from which a client that is free now may begin a transaction: immediately, or when
-    /// its stage comes. If the number of clients changes linearly, each begins when the line is
-    /// nearer to its number than to the previous one.
+    /// The time from which a client that is free at `now` may begin a transaction: `now`, or the
+    /// next time at which the stages require this client. Client c, counted from 0, is active while
+    /// the planned number of clients is at least c + 0.5: a number that changes linearly is
+    /// rounded.
     #[inline]
     pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
         let Some(course) = &self.at_work else { return now };

@@ -58,9 +58,10 @@ pub(crate) struct Asks<'a, C> {
 }
 
 impl<C: Clients> Asks<'_, C> {
-    /// Audits the data after the clients' sessions have ended. If the server does not answer (it
-    /// has stopped, or the user does not want to wait), returns the reason with the audit. The node
-    /// at `asked` represents all nodes; each database is audited separately.
+    /// Audits the data after the clients' sessions have ended. With several databases, each
+    /// database is audited on its own node; otherwise the audit queries the node with the index
+    /// `asked`. If that node does not answer, because it has stopped or the user ended the wait,
+    /// the reason is returned with the audit.
     pub(crate) fn audited(
         &self,
         observers: &mut [Connection],

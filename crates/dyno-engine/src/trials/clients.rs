@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The clients that a trial measures.
 pub(crate) trait Clients {
-    /// Reads what the audit needs to know of the data before the trial.
+    /// The state of the data before the trial, as far as the audit needs it.
     type Baseline;
 
     /// Names of the kinds of statements, and of the transactions that have any.
@@ -42,8 +42,8 @@ pub(crate) trait Clients {
         None
     }
 
-    /// Which sessions they have opened on each of the nodes, as far as that is known: a script
-    /// connects as it likes.
+    /// The sessions that they have opened, for each node. Empty for scripts, whose sessions are not
+    /// tracked.
     fn sessions(&self) -> Vec<&OpenSessions> {
         Vec::new()
     }
@@ -53,12 +53,12 @@ pub(crate) trait Clients {
         1
     }
 
-    /// What the audit needs of clients in another process, from there.
+    /// In the process of a generator: the data about its clients that the audit needs.
     fn remains(&self) -> Remains {
         Remains::default()
     }
 
-    /// Takes what [`Self::remains`] returned in another process.
+    /// In the coordinator: takes the result of [`Self::remains`] of a generator.
     fn take_remains(&self, _remains: Remains) {}
 
     async fn baseline(
@@ -80,12 +80,13 @@ pub(crate) trait Clients {
         None
     }
 
-    /// The histories of their reads and writes, if they record any. They have ended.
+    /// The history of their reads and writes, if the workload records one. Called after the clients
+    /// have ended.
     fn history(&self) -> Option<Arc<History>> {
         None
     }
 
-    /// What was counted in all of those of one database.
+    /// The totals of the clients of one database, taken from those of all clients.
     fn totals(&self, _database: usize, all: &Totals) -> Totals {
         all.clone()
     }

@@ -16,7 +16,7 @@ use std::time::Instant;
 /// The server's own counters, by name.
 pub(crate) type Counters = BTreeMap<String, i64>;
 
-/// A load and the other input of a trial. Tables have been created and loaded.
+/// The input of one client group of a trial. Its tables already exist and contain their rows.
 #[derive(Clone)]
 pub struct TrialInput<'a> {
     /// The load, with the name of the trial.
@@ -26,18 +26,18 @@ pub struct TrialInput<'a> {
     /// The servers that clients connect to, round-robin: one server, or the nodes of a cluster.
     /// Baseline and audit use the first one.
     pub nodes: Vec<Node>,
-    /// UTC time at which the trial starts, as recorded.
+    /// UTC time at which the trial starts, as in its record.
     pub started_at: String,
-    /// Time spent on loading before; 0 when data was reused.
+    /// Time spent on loading the data before the trial; 0 when data was reused.
     pub loading: Nanos,
-    /// The server's own counters now.
+    /// Queries the current values of the server's own counters.
     pub counters: &'a dyn Fn() -> Counters,
     /// False for a read-only workload whose tables another workload changes and audits.
     pub is_audited: bool,
     /// The barrier at which it waits for the other groups of the trial; `None` without other
     /// groups.
     pub barrier: Option<&'a BarrierMember>,
-    /// The generators that drive the clients; `None`: this process does.
+    /// The generators that run the clients; `None`: the clients run in this process.
     pub generators: Option<&'a dyn Generators>,
     /// For trials with faults: called when the clients have ended; restores the nodes.
     pub mend: Option<&'a dyn Fn() -> Mended>,
@@ -62,17 +62,17 @@ pub enum NodeState {
     Down,
 }
 
-/// A server under load.
+/// A server that clients use: the only one, or a node of a cluster.
 #[derive(Clone)]
 pub struct Node {
-    /// Address of the server, which its share of the clients connects to.
+    /// Address of the server. Its share of the clients connects to it.
     pub target: Target,
     /// Address that clients connect to instead, when an application is in front of the server.
     pub client_target: Option<Target>,
     /// A query that returns once the node has applied all earlier commits of other nodes; `None`
     /// for a single server.
     pub barrier: Option<&'static str>,
-    /// Clients move there only after losing another node.
+    /// True when clients connect to it only after they have lost another node.
     pub is_spare: bool,
 }
 
@@ -85,8 +85,9 @@ impl Node {
 }
 
 impl<'a> TrialInput<'a> {
-    /// A trial on existing data, on a remote server without counters. Its random values depend on
-    /// the experiment's seed and its id ([`trial_seed`]).
+    /// The input for a trial on existing data and a remote server whose counters are not queried.
+    /// The seed of its clients is derived from the experiment's seed and the trial's id
+    /// ([`trial_seed`]).
     #[must_use]
     pub fn new(
         trial: Trial,

@@ -1,7 +1,7 @@
 //! Keeps one managed server running until its standard input ends, for tests and manual use.
 //!
 //! `dyno-server KIND [SETTING=VALUE]...` prints one line of JSON: the server's address, process id
-//! and version. With the argument `supervisor` it is the supervisor process.
+//! and version. With the argument `supervise` it is the supervisor process.
 
 use dyno_host::server::{StartOptions, start};
 use dyno_host::supervisor::SupervisorCommand;

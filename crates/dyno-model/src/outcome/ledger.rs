@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Ledger {
     /// Transactions that clients took: started or skipped.
     pub started: u64,
-    /// Transactions acknowledged as committed; the basis of throughput.
+    /// Transactions acknowledged as committed. Throughput is based on them, or on the work in the
+    /// window where that is known (`work` of the record).
     pub committed: u64,
     /// Transactions that failed for good.
     pub failed: u64,

@@ -23,9 +23,10 @@ crate::named! {
         Load = "load",
         /// Clients connect and prepare their statements.
         Ramp = "ramp",
-        /// All clients are active; nothing is counted.
+        /// Clients send transactions that do not count, except towards a target number of rows.
+        /// Only progress reports this phase; no event marks its beginning.
         WarmUp = "warm-up",
-        /// All clients are active and everything is counted.
+        /// Clients send transactions that count.
         Measure = "measure",
         /// The data is checked.
         Audit = "audit",

@@ -29,8 +29,8 @@ pub struct TrialRecord {
     pub started_at: String,
     /// Version the server reported.
     pub server_version: String,
-    /// Length of the measured window: from the common start to the last counted answer or the end
-    /// of the window.
+    /// Length of the measured window, from its opening: the duration, if the stop rule is one, or
+    /// the time until the last counted answer.
     pub measured: Nanos,
     /// Time to create schema and data; 0 when the data set was reused.
     pub loading: Nanos,
@@ -52,11 +52,11 @@ pub struct TrialRecord {
     /// Open loop: outcome of the arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
-    /// Under a stop rule by duration, in a trial that was not cut short: committed transactions,
-    /// each weighted by the share of its time within the window, including those that started in
-    /// the warm-up or ended in the grace period. A transaction's time starts here when a client
-    /// starts it: after its think time, and in an open loop not when it was due. Absent in records
-    /// of older versions.
+    /// Number of committed transactions, each weighted by the share of its time within the window.
+    /// Transactions that started in the warm-up or ended in the grace period contribute their
+    /// share. The time of a transaction starts when its client begins it, which is after the think
+    /// time, and in an open loop perhaps after the time at which it was due. Absent for stop rules
+    /// by count, in trials that were cut short, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
     /// The search for the highest load; this trial is its last step.

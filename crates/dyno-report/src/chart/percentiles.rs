@@ -21,7 +21,7 @@ pub(crate) struct PercentileChart {
     pub(crate) curves: Vec<Distribution>,
 }
 
-/// One line: points by ascending percentile.
+/// One series: points by ascending percentile.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distribution {
     pub(crate) label: String,

@@ -1,13 +1,13 @@
 //! The report as one HTML file: no script needed, no network access, charts as inline SVG, ready
 //! for A4.
 //!
-//! # Layout
-//! The page's order is that of the questions a reader asks: [`tiles`] (the figures), [`summary`]
-//! (what follows), [`charts`] with [`curve_figures`] and [`latency_throughput`], and
-//! [`percentiles`] (what it looks like), [`tables`] (figures, comparisons, audit, warnings),
-//! [`details`] (configuration by configuration), [`setting`] (machine, systems, spec, method).
-//! [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel;
-//! tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
+//! # Layout The page's order is that of the questions a reader asks: header and [`tiles`] (the main
+//! figures), conclusions with the first chart ([`summary`]), results ([`tables`]), the other charts
+//! ([`charts`] with [`curve_figures`], [`latency_throughput`] and [`percentiles`]), comparisons,
+//! audit, errors and warnings ([`tables`] again), [`details`] (one configuration after the other),
+//! [`setting`] (machine, systems, spec, method). [`test_report`] is another page of the same parts.
+//! [`facets`] decides which series share a panel; the contents of tables are the same for all
+//! formats (`crate::tables`), and `crate::grid` lays them out.
 //!
 //! # Invariants
 //! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything

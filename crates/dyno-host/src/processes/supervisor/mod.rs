@@ -8,7 +8,7 @@
 //! dyno, is lost when the server changes its user, and removes no folder.
 //!
 //! * [`Supervisor`] is dyno's handle; [`main`] is the supervisor process, which the hidden
-//!   subcommand `dyno supervisor` runs.
+//!   subcommand `dyno supervise` runs.
 //! * The supervisor leads its own process group (so Ctrl-C in the terminal does not reach it),
 //!   holds none of dyno's files or its terminal, and is the child subreaper of what it starts, so
 //!   helper processes of a dead server end too.
