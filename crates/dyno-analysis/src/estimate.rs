@@ -1,4 +1,4 @@
-//! Means over trials with their intervals, and other aggregates over trials.
+//! Means over trials with their confidence intervals, and other aggregates over trials.
 
 use crate::model::{Estimate, Measure, Range};
 use crate::stats::student;
@@ -6,7 +6,7 @@ use dyno_model::ledger::Ledger;
 use dyno_model::plan::Metric;
 use dyno_model::record::{OpenLoop, TrialRecord};
 
-/// Confidence of all intervals.
+/// Confidence level of all confidence intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// Metrics whose mean over trials is a figure of their configuration.
@@ -22,11 +22,11 @@ pub(crate) const AVERAGED: [Metric; 9] = [
     Metric::MostClients,
 ];
 
-/// An interval wider than this multiple of the mean is not reported.
+/// A confidence interval whose upper end exceeds this multiple of the mean is not reported.
 const SENSE: f64 = 2.0;
 
-/// Mean with interval. These figures cannot be negative, so the half-width of the interval is
-/// computed on the logarithmic scale.
+/// Mean with its confidence interval. These figures cannot be negative, so the half-width of the
+/// interval is computed on the logarithmic scale.
 pub(crate) fn estimate(values: &[f64], measure: Measure) -> Option<Estimate> {
     let mean = student::mean(values)?;
     let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
@@ -38,7 +38,7 @@ pub(crate) fn estimate(values: &[f64], measure: Measure) -> Option<Estimate> {
 }
 
 /// The same for the figures of trials: if one of them is a lower bound, the mean is a lower bound,
-/// too, and has no interval.
+/// too, and has no confidence interval.
 pub(crate) fn estimate_among<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     metric: Metric,

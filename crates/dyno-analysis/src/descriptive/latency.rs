@@ -1,5 +1,6 @@
-//! Summaries and curves of merged histograms. Percentiles come from merged counts and are never
-//! averaged.
+//! Summaries and curves of merged histograms. These percentiles come from the merged counts of all
+//! trials and are not averaged. The main table has means of the trials' percentiles instead, with
+//! confidence intervals (`crate::estimate`).
 
 use crate::model::{
     Figure, Figures, Measure, PercentileCurve, PercentilePoint, StatementRow, StatementTable,

@@ -15,11 +15,11 @@ pub struct Panel {
     pub metric: Metric,
     /// Its unit.
     pub unit: Unit,
-    /// Lines in the order of [`super::ReportModel::lines`], without those that have no data.
+    /// Series in the order of [`super::ReportModel::lines`], without those that have no data.
     pub lines: Vec<PanelLine>,
 }
 
-/// One line of a chart over clients.
+/// One series of a chart over client counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelLine {
     /// Index into [`super::ReportModel::lines`].
@@ -28,7 +28,7 @@ pub struct PanelLine {
     pub points: Vec<PanelPoint>,
 }
 
-/// One point of a line.
+/// One point of a series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelPoint {
     /// Number of clients.
@@ -41,7 +41,7 @@ pub struct PanelPoint {
     pub repeats: Vec<RepeatDot>,
 }
 
-/// One line over the arrival rate; everything else is equal.
+/// One series over the arrival rate; everything else is equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateLine {
     /// The system with its other levels, as in [`super::LineName::label`].
@@ -52,7 +52,7 @@ pub struct RateLine {
     pub points: Vec<RatePoint>,
 }
 
-/// One point of such a line.
+/// One point of such a series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatePoint {
     /// Arrival rate of all clients together, per second.

@@ -11,7 +11,7 @@ use dyno_model::plan::Metric;
 /// The configurations whose results appear at the top of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headline {
-    /// The best configuration of the only line with results.
+    /// The best configuration of the only series with results.
     One(usize),
     /// The two sides of the only comparison, at the number of clients where the better side has its
     /// best value.
@@ -21,7 +21,8 @@ pub enum Headline {
         /// Index of the configuration that is compared with it.
         subject: usize,
     },
-    /// The best configurations of the line with the lowest peak and of the line with the highest.
+    /// The best configurations of the series with the lowest peak and of the series with the
+    /// highest.
     Ends {
         /// The worst.
         worst: usize,

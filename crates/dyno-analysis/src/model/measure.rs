@@ -42,7 +42,9 @@ macro_rules! measures {
 }
 
 measures! {
-    /// Committed transactions per second.
+    /// Committed transactions per second of the measured window. With a duration as the stop rule,
+    /// transactions across its edges count with the share of their time inside it; intervals of a
+    /// timeline count the transactions that ended in them.
     Throughput = "throughput", TransactionsPerSecond;
     /// Rows committed per second, of a growing table.
     RowThroughput = "row-throughput", RowsPerSecond;

@@ -6,9 +6,9 @@
 //! [`REPORT_FORMAT`]; within one version, fields are only added.
 //!
 //! # How to read it
-//! * A [`LineName`] identifies one line of a chart: a system with one level of every factor.
+//! * A [`LineName`] identifies one series of a chart: a system with one level of every factor.
 //!   [`ReportModel::lines`] lists them; everything else refers to them by index.
-//! * A [`ConfigurationRow`] is a line at one number of clients. [`ReportModel::configurations`] has
+//! * A [`ConfigurationRow`] is a series at one client count. [`ReportModel::configurations`] has
 //!   the order of the plan; everything else refers to configurations by index.
 //! * [`Estimate`]s are computed over blocks: the mean of the trials' values with the 95 % interval
 //!   of Student's t. Measures named `merged-` and [`PercentileCurve`] come from merged
@@ -159,7 +159,7 @@ impl ReportModel {
         of_trials.chain(of_configurations).any(Figures::has_bound)
     }
 
-    /// True for conclusions that add nothing to answered questions: pairs of lines, and peaks.
+    /// True for conclusions that add nothing to answered questions: pairs of series, and peaks.
     #[must_use]
     pub fn is_beside_answers(&self, conclusion: &Conclusion) -> bool {
         let has_answers =
@@ -230,7 +230,7 @@ impl ReportModel {
         self.parts.iter().filter(move |row| row.part.scope() == scope)
     }
 
-    /// The line of a configuration.
+    /// The series of a configuration.
     #[must_use]
     pub fn line_of(&self, configuration: usize) -> &LineName {
         &self.lines[self.configurations[configuration].line]

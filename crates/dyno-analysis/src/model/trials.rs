@@ -50,7 +50,7 @@ pub struct FailedTrial {
     pub reason: String,
 }
 
-/// A system with one level of every factor: one line of a chart.
+/// A system with one level of every factor: one series of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineName {
     /// Label, e.g. `MySQL (read-modify-write)`; unique in the report.
@@ -77,7 +77,7 @@ pub enum Validity {
     Missing,
 }
 
-/// One configuration: a line at one number of clients.
+/// One configuration: a series at one client count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationRow {
     /// Index into [`ReportModel::lines`].

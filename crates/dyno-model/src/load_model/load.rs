@@ -13,14 +13,15 @@ use serde::{Deserialize, Serialize};
 pub struct LoadPlan {
     /// Stop rule.
     pub stop: StopRule,
-    /// Unmeasured time before the window, with all clients active.
+    /// Unmeasured time before the window, with all clients active, or in a load with stages as many
+    /// as at the beginning of the first stage.
     pub warmup: Nanos,
     /// Grace period of statements in flight when the window closes; afterwards they are cut off.
     pub grace: Nanos,
     /// Upper limit of the window regardless of the stop rule, against servers that hang.
     pub time_limit: Nanos,
-    /// Worker threads; `None`: chosen from the number of clients and whether the server shares the
-    /// machine.
+    /// Worker threads; `None`: a rule determines their number from the number of clients and
+    /// whether the server shares the machine, or it is measured before the load.
     pub workers: Option<u32>,
     /// Processes that drive the clients, each its share; `None`: the process that coordinates.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// How evenly a line served the databases of its clients, at the configuration with the largest
-    /// difference.
+    /// How evenly a series served the databases of its clients, at the configuration with the
+    /// largest difference.
     Served {
         /// Index into [`crate::model::ReportModel::configurations`].
         configuration: usize,
@@ -67,7 +67,7 @@ pub enum Conclusion {
         /// The most frequent warning.
         warning: Warning,
     },
-    /// A line did not work in some of its trials.
+    /// A series did not work in some of its trials.
     DidNotWork {
         /// Index into [`crate::model::ReportModel::lines`].
         line: usize,
@@ -124,8 +124,8 @@ pub enum Conclusion {
     },
     /// All acknowledged updates are in the data.
     NoLostUpdates {
-        /// Indices into [`crate::model::ReportModel::lines`] of every line without lost updates at
-        /// any number of clients.
+        /// Indices into [`crate::model::ReportModel::lines`] of every series without lost updates
+        /// at any number of clients.
         lines: Vec<usize>,
         /// Acknowledged commits checked.
         committed: u64,
@@ -180,7 +180,7 @@ pub enum Conclusion {
         /// Wrong sums, as SQL expressions.
         sums: Vec<String>,
     },
-    /// The highest throughput of a line.
+    /// The highest throughput of a series.
     PeakThroughput {
         /// Index into [`crate::model::ReportModel::lines`].
         line: usize,
@@ -254,7 +254,7 @@ pub enum Conclusion {
         /// Index into [`crate::model::ReportModel::questions`].
         question: usize,
     },
-    /// Comparisons of two lines with the same verdict, over all numbers of clients with this
+    /// Comparisons of two series with the same verdict, over all client counts with this
     /// verdict.
     Comparison {
         /// What differs.
@@ -276,7 +276,7 @@ pub enum Conclusion {
         /// Confidence of the intervals, 0 to 1.
         #[serde(default)]
         interval_level: Option<f64>,
-        /// Which of the two lines did not work in some of these trials.
+        /// Which of the two series did not work in some of these trials.
         #[serde(default)]
         not_working: Vec<usize>,
         /// Whether every interval lies outside the margin.
