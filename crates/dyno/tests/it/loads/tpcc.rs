@@ -94,7 +94,7 @@ fn what_is_planted_against_the_conditions_is_found_on_every_engine() {
         plants.iter().for_each(|change| drop(session(&server.target(), change)));
         let record = work.run(&server.target(), &nobody, &mut Silent);
         let all: Vec<String> = (1..=12).map(|number| number.to_string()).collect();
-        assert_eq!(violated(&record), all, "{kind}");
+        assert_eq!(violated(&record), all, "{kind}: {:?} {:?}", record.audit, record.warnings);
         assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
     }
 }
