@@ -1,5 +1,6 @@
-//! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit, and
-//! what it is. `dyno-report` has its heading.
+//! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit and
+//! its meaning. `dyno-report` has its heading. [`Metric`] names those of them that a spec can compare
+//! and limit.
 
 use super::estimate::Unit;
 use dyno_model::plan::Metric;
@@ -26,7 +27,7 @@ macro_rules! measures {
                 match self { $(Self::$name => $id,)* }
             }
 
-            /// What it is, as in its documentation.
+            /// Its meaning: the documentation of the variant.
             #[must_use]
             pub fn description(self) -> &'static str {
                 match self { $(Self::$name => concat!($($doc),*),)* }

@@ -13,7 +13,7 @@ pub struct PartRow {
     pub configuration: usize,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     #[serde(flatten)]
     pub part: Part,
     /// Its figures. In a stage, throughput counts what committed during it, and response times
@@ -27,7 +27,7 @@ pub struct PartRow {
 pub enum Part {
     /// A stage of a load that changes during a trial.
     Stage {
-        /// What its load is given by.
+        /// Whether the load is a rate or a number of clients.
         by: LoadBy,
         /// The course of the load, in straight lines, by rising time; two points or more.
         course: Vec<LoadPoint>,
@@ -66,7 +66,7 @@ impl Part {
     }
 }
 
-/// What figures are about. It is a column of CSV.
+/// The object that figures describe; a column of CSV.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

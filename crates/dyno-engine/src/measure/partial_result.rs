@@ -44,7 +44,7 @@ pub struct PartialResult {
     pub(crate) fatal: Option<Fatal>,
     pub(crate) is_cut_off: bool,
     pub(crate) left_behind: Vec<ClientId>,
-    /// What the collector has besides its intervals; only on its way to another process.
+    /// The collector's counters besides its intervals; set only when sent to another process.
     pub(crate) aside: Option<Aside>,
     /// What the audit needs; only on its way to another process.
     pub(crate) remains: Remains,

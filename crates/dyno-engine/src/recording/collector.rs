@@ -56,8 +56,8 @@ pub(crate) struct Collector {
     pub(crate) stages: Option<StageTally>,
 }
 
-/// What a collector has besides its intervals, for a collector that puts together those of several
-/// generators.
+/// Counters of a generator's collector that belong to no interval, for the collector that merges the
+/// results of several generators.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Aside {
     #[serde(with = "encoded")]
@@ -126,7 +126,7 @@ impl Collector {
         self.open_intervals[place].add(interval);
     }
 
-    /// What is left of the collector of a generator when its intervals are handed out.
+    /// The counters that belong to no interval, after all intervals were sent.
     pub(crate) fn into_aside(mut self) -> Aside {
         self.gaps.fold(u64::MAX);
         let named = self.named.into_iter();

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 /// How long all generators may take to join.
 const JOIN_LIMIT: Duration = Duration::from_secs(60);
-/// How long somebody who connects may take to show a token.
+/// How long a new connection may take to send its token.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 /// Pause between two checks for who has connected.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -234,7 +234,7 @@ struct Waiting {
     launches: Vec<Launched>,
 }
 
-/// Somebody with the token.
+/// A connection with the right token.
 type Joined = (Link, Hello);
 
 impl Waiting {
@@ -246,7 +246,7 @@ impl Waiting {
         interrupts: &Interrupts,
     ) -> Result<(Vec<Member>, Vec<Launched>), String> {
         let (sender, arrivals) = channel::<Result<Joined, String>>();
-        let (began, origin) = (Instant::now(), Instant::now());
+        let began = Instant::now();
         let mut members: Vec<Option<Member>> = (0..self.number).map(|_| None).collect();
         let mut refused = None;
         while members.iter().any(Option::is_none) {
@@ -271,7 +271,7 @@ impl Waiting {
                         .or_else(|| members.iter().position(Option::is_none))
                         .ok_or("more generators joined than were started")?;
                     let host = line(&hello.host).into_owned();
-                    members[place] = Some(Member::new(place, &host, link, origin, events.clone()));
+                    members[place] = Some(Member::new(place, &host, link, began, events.clone()));
                 }
                 Ok(Err(reason)) => refused = Some(reason),
                 Err(_) => {}
@@ -300,7 +300,7 @@ impl Waiting {
     }
 }
 
-/// Takes somebody in who shows the token, and is of this version.
+/// Accepts a generator that has the token and the same version.
 fn welcome(socket: TcpStream, secured: Arc<ServerConfig>, token: &str) -> io::Result<Joined> {
     socket.set_nonblocking(false)?;
     let connection = ServerConnection::new(secured).map_err(io::Error::other)?;
@@ -308,14 +308,14 @@ fn welcome(socket: TcpStream, secured: Arc<ServerConfig>, token: &str) -> io::Re
     let hello: Hello = link.receive(HELLO_LIMIT)?.ok_or(io::ErrorKind::TimedOut)?;
     if let Some(reason) = refusal(&hello, token) {
         let _ = link.send(&Order::Refused(reason.clone()));
-        return Err(io::Error::other(format!("somebody was refused: {reason}")));
+        return Err(io::Error::other(format!("a connection was refused: {reason}")));
     }
     link.trust();
     link.send(&Order::Welcome)?;
     Ok((link, hello))
 }
 
-/// Why somebody may not join.
+/// Why a generator may not join.
 fn refusal(hello: &Hello, token: &str) -> Option<String> {
     let own = Hello::new(String::new(), None, String::new());
     if (&hello.version, hello.protocol) != (&own.version, PROTOCOL) {
@@ -337,7 +337,7 @@ mod tests {
     use super::super::generator;
     use super::*;
 
-    /// What comes of somebody with this invitation who connects to a coordinator with a token.
+    /// The outcomes on both sides when a generator with a changed invitation connects.
     fn met(change: impl FnOnce(&mut Invitation)) -> (Result<(), String>, Result<(), String>) {
         let (secured, key) = secure::coordinator().expect("a key can be made");
         let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
@@ -360,9 +360,14 @@ mod tests {
         assert_eq!(met(|_| ()), (Ok(()), Ok(())));
         let (guest, host) = met(|it| it.token = secure::token());
         assert!(guest.is_err_and(|told| told.contains("refuses: its token is wrong")));
-        assert!(host.is_err_and(|told| told.contains("somebody was refused: its token is wrong")));
+        assert!(
+            host.is_err_and(|told| told.contains("a connection was refused: its token is wrong"))
+        );
         let (guest, host) = met(|it| it.key = "00".repeat(32));
-        assert!(guest.is_err_and(|told| told.contains("its key is not the one it should have")));
+        assert!(
+            guest
+                .is_err_and(|told| told.contains("its key does not have the expected fingerprint"))
+        );
         assert!(host.is_err());
     }
 

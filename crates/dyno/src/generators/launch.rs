@@ -95,7 +95,7 @@ pub(super) fn commands(
     };
     let each = |text: &dyn Fn(u32) -> String| -> Vec<LaunchCommand> {
         let one = |rank| LaunchCommand {
-            text: format!("exec {}", text(rank)),
+            text: text(rank),
             environment: environment(Some(rank)),
             input: None,
             generator: Some(rank),
@@ -109,16 +109,14 @@ pub(super) fn commands(
         generator: None,
     };
     Ok(match plan.kind {
-        LauncherKind::Local => each(&|_| generator.clone()),
+        LauncherKind::Local => each(&|_| format!("exec {generator}")),
         LauncherKind::Command => {
             let template = plan.command.clone().unwrap_or_default();
             let filled = |rank: u32| {
                 template.replace("{generator}", &generator).replace("{rank}", &rank.to_string())
             };
-            let mut commands = each(&filled);
-            // A template may be more than a simple command.
-            commands.iter_mut().for_each(|it| it.text.drain(..5).for_each(drop));
-            commands
+            // No `exec`: a template may be more than a simple command.
+            each(&filled)
         }
         LauncherKind::Slurm => vec![all(format!(
             "srun --ntasks={number} --kill-on-bad-exit=1 --export=ALL --input=none {generator}"

@@ -89,7 +89,7 @@ impl ServerCertVerifier for Pinned {
         if hex(digest(&SHA256, key).as_ref()) == self.fingerprint {
             Ok(ServerCertVerified::assertion())
         } else {
-            Err(rustls::Error::General("its key is not the one it should have".to_owned()))
+            Err(rustls::Error::General("its key does not have the expected fingerprint".to_owned()))
         }
     }
 

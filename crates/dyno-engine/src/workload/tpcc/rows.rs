@@ -14,7 +14,7 @@ const LOADED_AT: &str = "2026-01-01 00:00:00";
 /// Two neighbouring orders have so many lines together: between 5 and 15 each, uniformly, and the
 /// line with a given number can be found without those before it.
 const LINES_OF_TWO: u64 = 20;
-/// What each customer has paid before, in cents.
+/// Payments of each customer before the trial, in cents.
 const PAID: i64 = 1_000;
 
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

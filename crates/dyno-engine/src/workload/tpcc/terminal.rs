@@ -37,7 +37,7 @@ impl<F: FnMut(&dyn Row)> RowSink for Each<F> {
     }
 }
 
-/// What a transaction needs is not in the data.
+/// The failure of a transaction that does not find a row it needs.
 #[cold]
 fn missing(kind: Kind, parameters: &[Value<'_>]) -> OperationFailure {
     let values: Vec<_> = parameters.iter().filter_map(Value::to_text).collect();
