@@ -1,6 +1,6 @@
 //! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit and
-//! its meaning. `dyno-report` has its heading. [`Metric`] names those of them that a spec can compare
-//! and limit.
+//! its meaning. `dyno-report` has its heading. [`Metric`] names those of them that a spec can
+//! compare and limit.
 
 use super::estimate::Unit;
 use dyno_model::plan::Metric;

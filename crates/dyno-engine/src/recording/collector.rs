@@ -56,8 +56,8 @@ pub(crate) struct Collector {
     pub(crate) stages: Option<StageTally>,
 }
 
-/// Counters of a generator's collector that belong to no interval, for the collector that merges the
-/// results of several generators.
+/// Counters of a generator's collector that belong to no interval, for the collector that merges
+/// the results of several generators.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Aside {
     #[serde(with = "encoded")]
