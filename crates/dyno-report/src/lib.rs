@@ -10,7 +10,8 @@
 //!   `topology`, `sections`: the contents of a report;
 //! * `test_report`: the contents of a formal test report;
 //!   `grid`: tables of the page; `chart`: SVG;
-//! * [`compare`]: the same for a comparison.
+//! * [`compare`]: the same for a comparison;
+//! * `exports`: formats of CI servers and trackers of benchmarks.
 //!
 //! # Invariants
 //! Reports are functions of the model: the same model gives the same bytes. No file of a run is
@@ -21,6 +22,7 @@ mod chart;
 pub mod compare;
 mod console;
 mod contents;
+mod exports;
 mod figures;
 mod formats;
 mod html;
@@ -39,6 +41,7 @@ use formats::{csv, format, json, markdown, text};
 use layout::{breaks, cell, fitted, grid, table};
 
 pub use checkup::{Check, Checkup, check, looking};
+pub use exports::Export;
 pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;
@@ -121,6 +124,19 @@ pub fn write_charts(
 ) -> Result<Vec<PathBuf>, StoreError> {
     let charts = html::stand_alone_charts(model, lang).into_iter();
     charts.map(|(name, svg)| put(folder, &format!("chart-{name}.svg"), &svg)).collect()
+}
+
+/// Writes formats for other programs into a folder and returns the paths in the order of `exports`.
+/// Older ones are replaced.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_exports(
+    model: &ReportModel,
+    folder: &Path,
+    exports: &[Export],
+) -> Result<Vec<PathBuf>, StoreError> {
+    exports.iter().map(|it| put(folder, &it.file_name(), &it.render(model))).collect()
 }
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<PathBuf, StoreError> {

@@ -18,7 +18,7 @@ mod facets;
 mod page;
 mod plots;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod setting;
 mod summary;
 mod tables;

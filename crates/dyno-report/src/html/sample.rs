@@ -197,7 +197,7 @@ fn long_names() -> ReportModel {
 }
 
 /// All shapes, with their names.
-pub(super) fn all() -> Vec<(&'static str, ReportModel)> {
+pub(crate) fn all() -> Vec<(&'static str, ReportModel)> {
     vec![
         ("rush", rush()),
         ("variants", variants()),

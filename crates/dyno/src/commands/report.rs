@@ -1,11 +1,11 @@
 //! `dyno report`: renders the report of a results folder again. Needs no server and no engine.
 
-use crate::cli::{ReportArguments, Template, each_once};
+use crate::cli::{Output, ReportArguments, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::LoadError;
 use dyno_analysis::model::ReportModel;
-use dyno_model::exit_code;
+use dyno_model::{exit_code, lists};
 use dyno_report::Format;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 /// When the folder has no readable results, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
     let lang = arguments.lang;
-    let has_charts = arguments.format.contains(&None);
-    let formats = each_once(&arguments.format);
+    let outputs = lists::distinct(arguments.format.iter().copied());
     let mut model =
         dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
             LoadError::Store(error) => Failure::from(error),
@@ -29,22 +28,30 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
         model.title.clone_from(title);
     }
     if arguments.template == Template::TestReport {
-        return test_report(&model, arguments, &formats, printer);
+        return test_report(&model, arguments, &outputs, printer);
     }
-    match (&formats[..], &arguments.out) {
-        ([format], None) if *format != Format::Html && !has_charts => {
-            printer.result(&dyno_report::render(&model, *format, lang))?;
+    let alone = match (&outputs[..], &arguments.out) {
+        ([Output::Report(format)], None) if *format != Format::Html => {
+            Some(dyno_report::render(&model, *format, lang))
         }
-        (_, out) => {
-            let folder = folder(out.as_deref(), &arguments.results)?;
-            let mut paths = dyno_report::write(&model, folder, &formats, lang)?;
-            if has_charts {
-                paths.extend(dyno_report::write_charts(&model, folder, lang)?);
-            }
-            let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            printer.result(&lines.join("\n"))?;
-        }
+        ([Output::Export(export)], None) => Some(export.render(&model)),
+        _ => None,
+    };
+    if let Some(text) = alone {
+        printer.result(&text)?;
+        return Ok(exit_code::OK);
     }
+    let folder = folder(arguments.out.as_deref(), &arguments.results)?;
+    let mut paths = Vec::new();
+    for output in outputs {
+        paths.extend(match output {
+            Output::Report(format) => dyno_report::write(&model, folder, &[format], lang)?,
+            Output::Charts => dyno_report::write_charts(&model, folder, lang)?,
+            Output::Export(export) => dyno_report::write_exports(&model, folder, &[export])?,
+        });
+    }
+    let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    printer.result(&lines.join("\n"))?;
     Ok(exit_code::OK)
 }
 
@@ -66,23 +73,21 @@ fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path,
 fn test_report(
     model: &ReportModel,
     arguments: &ReportArguments,
-    formats: &[Format],
+    outputs: &[Output],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    if arguments
-        .format
-        .iter()
-        .any(|format| !matches!(format, Some(Format::Html | Format::Markdown)))
-    {
+    let rendered = |output: &Output| match output {
+        Output::Report(format) => {
+            Some((*format, dyno_report::test_report(model, *format, arguments.lang)?))
+        }
+        Output::Charts | Output::Export(_) => None,
+    };
+    let Some(reports) = outputs.iter().map(rendered).collect::<Option<Vec<_>>>() else {
         let text = "--template test-report supports html and md only";
         return Err(
             Failure::new(exit_code::USAGE, text).help("remove the other formats from --format")
         );
-    }
-    let rendered = |format: &Format| {
-        Some((*format, dyno_report::test_report(model, *format, arguments.lang)?))
     };
-    let reports: Vec<(Format, String)> = formats.iter().filter_map(rendered).collect();
     if let ([(Format::Markdown, text)], None) = (&reports[..], &arguments.out) {
         printer.result(text)?;
         return Ok(exit_code::OK);

@@ -33,7 +33,8 @@ pub(super) const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-a3f9     report.html into the folder
   dyno report results/rush/20260301T101500Z-a3f9 --format text
   dyno report RESULTS --format csv > rush.csv
-  dyno report RESULTS --format html,md,csv,json --out folder";
+  dyno report RESULTS --format html,md,csv,json --out folder
+  dyno report RESULTS --format junit > junit.xml       for a CI server";
 
 pub(super) const COMPARE_EXAMPLES: &str = "Examples:
   dyno compare results/rush/<time>-<id> results/rush/<time>-<id>

@@ -13,7 +13,7 @@ use dyno_model::address::Address;
 use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::units::Nanos;
-use dyno_report::{EN, Format, LANGUAGES, Lang};
+use dyno_report::{EN, Export, Format, LANGUAGES, Lang};
 use examples::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -346,8 +346,8 @@ pub(crate) struct ReportArguments {
     ///
     /// A single format other than html goes to stdout, unless --out names a folder; everything else
     /// goes into files.
-    #[arg(long, value_parser = one_of(&REPORT_FORMATS), value_delimiter = ',', default_value = "html")]
-    pub(crate) format: Vec<Option<Format>>,
+    #[arg(long, value_parser = one_of(&OUTPUTS), value_delimiter = ',', default_value = "html")]
+    pub(crate) format: Vec<Output>,
 
     /// Form of the report
     #[arg(long, value_enum, default_value = "report")]
@@ -424,14 +424,49 @@ const UNITS: [(&str, &str, Nanos); 3] = [
     ("ms", "Milliseconds", Nanos(1_000_000)),
 ];
 
-/// Forms of a report: a format whose whole report is one file, or `None` for charts.
-const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
-    ("html", "One self-contained page: report.html", Some(Format::Html)),
-    ("md", "Markdown: report.md", Some(Format::Markdown)),
-    ("csv", "One line per configuration: report.csv", Some(Format::Csv)),
-    ("json", "All results, for programs: report.json", Some(Format::Json)),
-    ("text", "Tables for the terminal", Some(Format::Text)),
-    ("svg", "The main charts, a file each, for documents and slides: chart-NAME.svg", None),
+/// What `dyno report` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A report.
+    Report(Format),
+    /// The charts, a file each.
+    Charts,
+    /// A file for another program.
+    Export(Export),
+}
+
+const OUTPUTS: [(&str, &str, Output); 11] = [
+    ("html", "One self-contained page: report.html", Output::Report(Format::Html)),
+    ("md", "Markdown: report.md", Output::Report(Format::Markdown)),
+    ("csv", "One line per figure: report.csv", Output::Report(Format::Csv)),
+    ("json", "All results, for programs: report.json", Output::Report(Format::Json)),
+    ("text", "Tables for the terminal", Output::Report(Format::Text)),
+    (
+        "svg",
+        "The main charts, a file each, for documents and slides: chart-NAME.svg",
+        Output::Charts,
+    ),
+    (
+        "junit",
+        "JUnit XML: limits, questions and comparisons as test cases",
+        Output::Export(Export::Junit),
+    ),
+    ("bmf", "Bencher Metric Format", Output::Export(Export::Bmf)),
+    (
+        "github-bigger",
+        "Throughput, for customBiggerIsBetter of github-action-benchmark",
+        Output::Export(Export::GithubBigger),
+    ),
+    (
+        "github-smaller",
+        "Response times, for customSmallerIsBetter of github-action-benchmark",
+        Output::Export(Export::GithubSmaller),
+    ),
+    (
+        "otava",
+        "A row of the run with its main figures, as `dyno history` writes them",
+        Output::Export(Export::Otava),
+    ),
 ];
 
 /// `dyno compare`.
