@@ -328,12 +328,15 @@ pub(crate) fn add_warning(
     // Each of these has a different subject.
     let is_told_alone =
         matches!(warning, Warning::SettingRounded { .. } | Warning::ViolatedIn { .. });
-    // For a background workload, the kind is that of the inner warning.
+    // For a background workload and for generators, the kind is that of the inner warning.
     let is_other = |other: &Warning| match (other, warning) {
         (
             Warning::Background { name: one, inner },
             Warning::Background { name: two, inner: this },
         ) => one != two || discriminant(&**inner) != discriminant(&**this),
+        (Warning::OfGenerators { inner, .. }, Warning::OfGenerators { inner: this, .. }) => {
+            discriminant(&**inner) != discriminant(&**this)
+        }
         _ => false,
     };
     let same = |row: &WarningRow| {
@@ -382,7 +385,8 @@ fn weight(warning: &Warning) -> f64 {
         Warning::BlockApart { hours, .. } => *hours,
         Warning::RecordingBehind { seconds, .. } => *seconds,
         Warning::ForeignSessions { sessions } | Warning::Unsettled { sessions } => *sessions as f64,
-        Warning::Background { inner, .. } => weight(inner),
+        Warning::Background { inner, .. } | Warning::OfGenerators { inner, .. } => weight(inner),
+        Warning::ClockUncertain { share, .. } => *share,
         Warning::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         // All others have no degree.
         _ => 0.0,

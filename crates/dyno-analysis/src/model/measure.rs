@@ -180,6 +180,9 @@ measures! {
     /// Open loop: how late transactions began although a client was free, 99th percentile, the
     /// largest of all trials.
     Lag = "lag", Milliseconds;
+    /// How exactly the clock of one of several generators was known during a trial, the largest of
+    /// all trials.
+    ClockUncertainty = "clock-uncertainty", Milliseconds;
     /// CPU time of the machine in which something ran, in percent of all processors.
     HostCpu = "cpu", Percent;
     /// CPU time in user mode, with that of niced programs.

@@ -6,7 +6,8 @@ use dyno_model::stages::LoadBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One part of one configuration, over its valid trials.
+/// One part of one configuration, over its valid trials; a load generator over all measured ones,
+/// apart from its commits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartRow {
     /// Index into [`super::ReportModel::configurations`].
@@ -52,6 +53,13 @@ pub enum Part {
         /// The worst verdict of its audits, over all measured trials.
         audit: AuditVerdict,
     },
+    /// One of several load generators; its name is its number.
+    Generator {
+        /// Its clients.
+        clients: u32,
+        /// Its machines in the trials, each once.
+        hosts: Vec<String>,
+    },
 }
 
 impl Part {
@@ -62,6 +70,7 @@ impl Part {
             Self::Stage { .. } => Scope::Stage,
             Self::Transaction | Self::Database { .. } => Scope::Transaction,
             Self::Background { .. } => Scope::Background,
+            Self::Generator { .. } => Scope::Generator,
         }
     }
 }
@@ -84,6 +93,8 @@ pub enum Scope {
     Transaction,
     /// A background workload.
     Background,
+    /// One of several load generators.
+    Generator,
 }
 
 /// A load at a moment.

@@ -30,7 +30,7 @@ pub trait Generators {
     /// When a generator is lost.
     fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError>;
 
-    /// Names of the generators, and what is known of their clocks, by their number.
+    /// Numbers and machines of the generators, and what is known of their clocks, by their number.
     fn parts(&self) -> Vec<GeneratorPart>;
 
     /// Sets the moment at which all clients begin, and tells every generator.
@@ -143,7 +143,7 @@ impl Coordinator<'_> {
     }
 
     fn name(&self, from: usize) -> String {
-        self.generators.parts()[from].name.clone()
+        self.generators.parts()[from].name()
     }
 
     /// Receives reports until all generators are done.
@@ -216,15 +216,16 @@ impl Coordinator<'_> {
         let mut parts = self.generators.parts();
         for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
             let mut result = it.result.expect("all are done");
-            result.describe(part);
+            result.describe(part, self.input.load.offered().is_some());
             if let Some(aside) = result.aside.take() {
                 self.collector.take_aside(&aside);
             }
             remains.push(std::mem::take(&mut result.remains));
             sum.add(result);
         }
-        let generators =
-            Some(GeneratorsRecord { parts, coordinator_cpu: Nanos(user.0 + system.0) });
+        let coordinator_cpu = Nanos(user.0 + system.0);
+        let interval = self.input.interval;
+        let generators = Some(GeneratorsRecord { parts, coordinator_cpu, interval });
         let ended = Ended {
             input: self.input,
             kinds: self.kinds.clone(),

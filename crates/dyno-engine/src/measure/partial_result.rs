@@ -80,12 +80,16 @@ impl PartialResult {
     }
 
     /// Enters what this generator measured of itself.
-    pub(crate) fn describe(&self, part: &mut GeneratorPart) {
+    pub(crate) fn describe(&self, part: &mut GeneratorPart, is_open: bool) {
         let own = &self.generator;
         part.clients = own.workers.iter().map(|worker| worker.clients).sum();
         part.committed = self.ledger.committed;
         part.cpu = Nanos(own.cpu_user.0 + own.cpu_system.0);
+        part.busiest_worker = own.busiest_worker();
+        part.held_up = own.held_up();
         part.wakeup_lag_p99 = own.wakeup_lag_p99;
+        let aside = self.aside.as_ref().filter(|_| is_open);
+        part.lag = aside.and_then(|aside| aside.lag(self.ledger.started));
         part.steal = self.steal;
         part.memory_peak = own.memory_peak;
     }

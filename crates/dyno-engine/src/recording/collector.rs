@@ -76,6 +76,11 @@ impl Aside {
     pub(crate) fn fits(&self, transactions: usize) -> bool {
         self.named.len() == transactions
     }
+
+    /// As [`Collector::lag`].
+    pub(crate) fn lag(&self, started: u64) -> Option<Lag> {
+        lag(&self.lag, started)
+    }
 }
 
 impl Collector {
@@ -412,11 +417,7 @@ impl Collector {
     /// started: transactions for which no client was free began without this delay. `None` when
     /// there were none.
     pub(crate) fn lag(&self, started: u64) -> Option<Lag> {
-        let mut all = self.lag.clone();
-        let _ = all.record_n(latency::LOWEST_NANOS, started.saturating_sub(all.len()));
-        let at = |percentage| latency::percentile(&all, percentage);
-        let (count, awaited, max) = (all.len(), self.lag.len(), all.max());
-        (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
+        lag(&self.lag, started)
     }
 
     /// Results of the transactions of each name in complete intervals, with the work done. In a
@@ -469,6 +470,15 @@ fn merge(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
     if !part.is_empty() {
         sum.add(part).expect("all histograms have the same bounds and grow");
     }
+}
+
+/// Start delays of all transactions, given those that a free client waited for.
+fn lag(waited: &Histogram<u64>, started: u64) -> Option<Lag> {
+    let mut all = waited.clone();
+    let _ = all.record_n(latency::LOWEST_NANOS, started.saturating_sub(all.len()));
+    let at = |percentage| latency::percentile(&all, percentage);
+    let (count, awaited, max) = (all.len(), waited.len(), all.max());
+    (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
 }
 
 #[cfg(test)]

@@ -109,7 +109,9 @@ impl Generators for Threads {
     }
 
     fn parts(&self) -> Vec<GeneratorPart> {
-        let named = |it| GeneratorPart { name: format!("{it}"), ..GeneratorPart::default() };
+        let host = "here".to_owned();
+        let named =
+            |number| GeneratorPart { number, host: host.clone(), ..GeneratorPart::default() };
         (0..self.number).map(named).collect()
     }
 
@@ -196,6 +198,6 @@ fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
     let record = trial(&load, Some(&Threads::new(2, &load, 50))).1;
     assert!(began.elapsed() < Duration::from_secs(30), "the others were stopped");
     let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped");
-    assert!(stopped.starts_with("1: ") && stopped.contains("no such table"), "{stopped}");
+    assert!(stopped.starts_with("1 (here): ") && stopped.contains("no such table"), "{stopped}");
     assert!(record.ledger.failed >= 1 && record.ledger.check().is_empty());
 }

@@ -3,6 +3,7 @@
 //! later.
 //!
 //! * this file: warnings from the record ([`judge`]), and from a record that was read ([`anew`]);
+//! * `generators`: warnings about its load generator, or about each of several;
 //! * [`collapse`]: warnings from its timeline and the samples of the server's sessions.
 //!
 //! Warnings that only observation during the trial can raise (other processes at work, gaps in the
@@ -10,6 +11,7 @@
 //! [`Warning::severity`].
 
 pub mod collapse;
+mod generators;
 #[cfg(test)]
 mod tests;
 
@@ -79,7 +81,7 @@ const SENT_AS_TEXT_MAX: usize = 5;
 /// All warnings that follow from a record by itself.
 #[must_use]
 pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
-    let mut warnings = generator(record, asked);
+    let mut warnings = generators::warnings(record, asked);
     if let Some(facts) = &record.facts {
         warnings.extend(surroundings(record, facts));
         warnings.extend(sent_as_text(facts));
@@ -178,6 +180,8 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::ViolatedIn { .. }
         | Warning::AuditNotRun { .. }
         | Warning::Steal { .. }
+        | Warning::OfGenerators { .. }
+        | Warning::ClockUncertain { .. }
         | Warning::Background { .. }
         | Warning::CountersDiffer { .. } => true,
         Warning::Collapse { .. }
@@ -201,30 +205,13 @@ fn is_derived(warning: &Warning) -> bool {
     }
 }
 
-fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    // Embedded SQLite works in the generator's threads: their CPU time includes the database's.
-    let is_embedded = asked.engine.is_embedded();
-    // For a script that sends nothing, the script itself is measured; its time is not attributed to
-    // a server.
-    let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
-    if !is_embedded && has_sent {
-        let workers = record.generator.workers.iter().filter(|worker| worker.wall.0 > 0);
-        let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
-        warnings.push(Warning::GeneratorBusy { share: shares.fold(0.0, f64::max) });
-    }
-    warnings.extend(record.generator.held_up().map(|share| Warning::HeldUp { share }));
-    warnings.retain(|warning| warning.severity() > Severity::Note);
-    if record.generator.shares_machine && !is_embedded {
-        warnings.push(Warning::SharedMachine);
-    }
-    warnings
-}
-
 fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
     // It may be the reason why a load failed in a step of a search.
     let of_steps = record.search.as_ref().map_or(0.0, |search| search.disturbance().1);
-    let steal = Warning::Steal { share: facts.steal.max(of_steps) };
+    // Several generators are judged one by one; the record has the worst of them.
+    let is_told_of_each = record.generators.is_some() && facts.steal >= of_steps;
+    let share = if is_told_of_each { 0.0 } else { facts.steal.max(of_steps) };
+    let steal = Warning::Steal { share };
     // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a
     // single tick exceeds the threshold, and may belong to the time before.
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
@@ -296,6 +283,9 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
             *warning = Warning::Overload { share, unstarted };
         }
     }
+    // Several generators are judged one by one. If all of them together are late, one of them is.
+    let has_several = record.generators.is_some();
+    warnings.retain(|it| !has_several || !matches!(it, Warning::GeneratorLate { .. }));
     warnings
 }
 

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use crate::generators::{GeneratorPart, GeneratorsRecord};
+pub use crate::generators::{GeneratorPart, GeneratorsRecord, Lag};
 pub use crate::interval::{CommitSpan, Interval};
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
@@ -404,31 +404,17 @@ impl OpenLoop {
         let share = committed as f64 / self.arrived.max(1) as f64;
         let is_behind = self.arrived > 0 && share < KEPT_UP;
         let behind = is_behind.then_some(Warning::KeptBehind { share, unstarted: self.unstarted });
-        let late = self.lag.zip(self.response).and_then(|(lag, response)| {
-            let share = lag.p99 as f64 / response.p50.nanos.max(1.0);
-            let is_late = lag.p99 >= LAG_JUDGED && share >= LAG_SHARE;
-            is_late
-                .then_some(Warning::GeneratorLate { lag_ms: Nanos(lag.p99).as_millis_f64(), share })
-        });
+        let late = self.lag.and_then(|lag| self.lateness(lag));
         behind.into_iter().chain(late).collect()
     }
-}
 
-/// Start delays of the generator in the window, in nanoseconds: from the due time of a transaction
-/// until it started, where a free client waited for it. Transactions that waited because no client
-/// was free waited for the system; they are included with no delay (1 ns).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Lag {
-    /// Number of transactions.
-    pub count: u64,
-    /// Transactions that a free client waited for.
-    pub awaited: u64,
-    /// Median.
-    pub p50: u64,
-    /// 99th percentile.
-    pub p99: u64,
-    /// Largest.
-    pub max: u64,
+    /// Whether a generator with these start delays kept its schedule.
+    #[must_use]
+    pub fn lateness(&self, lag: Lag) -> Option<Warning> {
+        let share = lag.p99 as f64 / self.response?.p50.nanos.max(1.0);
+        let is_late = lag.p99 >= LAG_JUDGED && share >= LAG_SHARE;
+        is_late.then_some(Warning::GeneratorLate { lag_ms: Nanos(lag.p99).as_millis_f64(), share })
+    }
 }
 
 /// What the generator measured of itself during the window.
@@ -473,6 +459,14 @@ impl GeneratorRecord {
         self.wakeup_lag_p99 = self.wakeup_lag_p99.max(other.wakeup_lag_p99);
         self.memory_peak += other.memory_peak;
         self.shares_machine |= other.shares_machine;
+    }
+
+    /// The largest share of one core that a worker used over its window.
+    #[must_use]
+    pub fn busiest_worker(&self) -> f64 {
+        let workers = self.workers.iter().filter(|worker| worker.wall.0 > 0);
+        let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
+        shares.fold(0.0, f64::max)
     }
 
     /// The largest share of its window for which a worker was stalled; absent where it is unknown.

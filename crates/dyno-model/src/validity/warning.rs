@@ -303,6 +303,21 @@ pub enum Warning {
         /// The warning. A warning that only makes the group's figures less precise is a note here.
         inner: Box<Warning>,
     },
+    /// A warning about some of several load generators, each of which is judged by itself.
+    OfGenerators {
+        /// Their numbers and machines.
+        names: Vec<String>,
+        /// The worst of their warnings.
+        inner: Box<Warning>,
+    },
+    /// The clock of a load generator could not be compared exactly with the coordinator's. Warned
+    /// at 0.10.
+    ClockUncertain {
+        /// Largest possible error of its times during the trial, in milliseconds.
+        error_ms: f64,
+        /// That error divided by the length of an interval.
+        share: f64,
+    },
     /// Statements were sent as text, because with parameters they would have a different meaning or
     /// be invalid. Their times include parsing each time.
     SentAsText {
@@ -381,11 +396,17 @@ impl Warning {
         matches!(self, Self::Collapse { .. })
     }
 
+    /// The warning itself, whichever of several load generators it is about.
+    #[must_use]
+    pub fn of_any_generator(&self) -> &Self {
+        if let Self::OfGenerators { inner, .. } = self { inner } else { self }
+    }
+
     /// True when the load generator was at its limit.
     #[must_use]
     pub fn is_of_generator(&self) -> bool {
         matches!(
-            self,
+            self.of_any_generator(),
             Self::GeneratorBusy { .. } | Self::HeldUp { .. } | Self::GeneratorLate { .. }
         )
     }
@@ -422,6 +443,8 @@ impl Warning {
             Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
             // The trial may be meant to show that the background workload becomes slower or fails.
             Self::Background { inner, .. } if inner.spoils_as_background() => inner.severity(),
+            Self::OfGenerators { inner, .. } => inner.severity(),
+            Self::ClockUncertain { share, .. } => graded(*share, 0.10, f64::INFINITY),
             Self::Background { inner, .. } => match **inner {
                 Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,
                 _ => Severity::Note,

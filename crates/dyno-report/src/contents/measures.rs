@@ -66,6 +66,7 @@ pub(crate) fn heading(measure: Measure) -> Option<&'static Message> {
         WakeupLag => &columns::WAKEUP_LAG,
         GeneratorMemory => &columns::MEMORY,
         Lag => &columns::LAG,
+        ClockUncertainty => &columns::CLOCK_UNCERTAINTY,
         HostCpu => &columns::HOST_CPU,
         CpuSteal => &columns::STEAL,
         ServerCpu => &columns::SERVER_CPU,
@@ -182,6 +183,18 @@ pub(crate) const GENERATOR: &[Measure] = &[
     WakeupLag,
     GeneratorMemory,
     Lag,
+];
+/// One of several load generators.
+pub(crate) const GENERATORS: &[Measure] = &[
+    Committed,
+    GeneratorProcessors,
+    WorkerCpu,
+    HeldUp,
+    WakeupLag,
+    Lag,
+    CpuSteal,
+    GeneratorMemory,
+    ClockUncertainty,
 ];
 /// Resource usage of machine and server during trials.
 pub(crate) const RESOURCES: &[Measure] = &[

@@ -67,6 +67,18 @@ pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
+/// The load generator, or each of several, and the resource usage of machine and server.
+pub(crate) fn machines(model: &ReportModel, lang: Lang) -> Vec<Section> {
+    let [one, each, resources] =
+        [texts::NOTE_GENERATOR, texts::NOTE_GENERATORS, texts::NOTE_RESOURCES]
+            .map(|note| note.text(lang));
+    told([
+        ("generator", &headings::GENERATOR, tables::generator(model), one),
+        ("generators", &headings::GENERATORS, tables::generators(model), each),
+        ("resources", &headings::RESOURCES, tables::resources(model), resources),
+    ])
+}
+
 /// Whether limits passed.
 pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
     told([(

@@ -4,8 +4,8 @@
 use crate::cell::Cell;
 use crate::figures;
 use crate::measures::{
-    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, OUTCOMES, PART, RESOURCES, STAGE, STEP, TIMES,
-    TRIAL,
+    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, OUTCOMES, PART, RESOURCES, STAGE,
+    STEP, TIMES, TRIAL,
 };
 use crate::messages::{
     Lang, Message, columns, growth, headings, names, page, question, said, warning,
@@ -476,6 +476,22 @@ fn with_figures(
 /// The load generator itself.
 pub(crate) fn generator(model: &ReportModel) -> Table {
     without_arrivals(with_figures(model, |row| row.trials_measured > 0, GENERATOR), model)
+}
+
+/// Each of several load generators.
+pub(crate) fn generators(model: &ReportModel) -> Table {
+    let rows = by_line(model, model.parts(Scope::Generator), |row| row.configuration);
+    let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
+        Part::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
+        _ => None,
+    });
+    let table = Sheet::of_configurations(model, rows)
+        .left(&headings::GENERATOR_NUMBER, |(row, ..)| Cell::text(&row.name))
+        .left(&headings::GENERATOR_HOST, |(.., hosts)| Cell::text(hosts.join(", ")))
+        .right(&headings::GENERATOR_CLIENTS, |(_, clients, _)| Cell::text(clients.to_string()))
+        .measures(GENERATORS, |(row, ..)| Some(&row.figures))
+        .table();
+    without_arrivals(table, model)
 }
 
 /// Resource usage of machine and server during trials.

@@ -2,8 +2,8 @@
 //! configurations, then the steps of a growing table (scope `step`; the metric's name is followed
 //! by `@` and the number of rows at the end of the step), the stages of a load (scope `stage`; `@`
 //! and the name of the stage), the transactions of each name (scope `transaction`, if a workload
-//! has several), and the background workloads (scope `background`; the state is the result of their
-//! audits).
+//! has several), the background workloads (scope `background`; the state is the result of their
+//! audits), and load generators if there are several (scope `generator`; `@` and its number).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns:
 //! `scope` (`trial`, `configuration` or one of the above), `system`, one column per factor,

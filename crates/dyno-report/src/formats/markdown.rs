@@ -51,8 +51,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         &tables::statements(model, &model.statements, lang),
         &[texts::NOTE_MERGED],
     );
-    page.section(headings::GENERATOR, &tables::generator(model), &[texts::NOTE_GENERATOR]);
-    page.section(headings::RESOURCES, &tables::resources(model), &[texts::NOTE_RESOURCES]);
+    page.titled(sections::machines(model, lang));
     page.section(headings::TRIALS, &tables::trials(model, None, lang), &[texts::NOTE_INVALID]);
     page.section(headings::PUBLISHED, &tables::published(model, lang), &[]);
     for source in notes::sources(model, lang) {

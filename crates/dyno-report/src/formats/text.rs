@@ -12,6 +12,8 @@ use dyno_analysis::model::ReportModel;
 const WIDTH: usize = 80;
 /// Maximum number of warnings in a short report; the worst come first.
 const WARNINGS_MAX: usize = 8;
+/// Maximum number of load generators in a short report.
+const GENERATORS_MAX: usize = 16;
 /// Maximum number of unreadable places in a short report.
 const UNREADABLE_MAX: usize = 3;
 
@@ -44,6 +46,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     for part in parts.chain(sections::questions(model, lang)) {
         screen.heading(*part.heading);
         screen.table(&part.table);
+    }
+    let generators = tables::generators(model);
+    if (1..=GENERATORS_MAX).contains(&generators.rows()) {
+        screen.heading(headings::GENERATORS);
+        screen.table(&generators);
     }
     screen.list(headings::ERRORS, notes::errors(model, lang));
     let warnings =

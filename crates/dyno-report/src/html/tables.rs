@@ -280,14 +280,9 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
             }
             @if let Some(sentence) = crate::notes::steadiness(model, page.lang) { p.note { (sentence) } }
             @for sentence in crate::notes::incompleteness(model, usize::MAX, page.lang) { p.note { (sentence) } }
-            @for (heading, table, note) in [
-                (&headings::GENERATOR, tables::generator(page.model), &notes::NOTE_GENERATOR),
-                (&headings::RESOURCES, tables::resources(page.model), &notes::NOTE_RESOURCES),
-            ] {
-                @if !table.is_empty() {
-                    h3 { (page.text(heading)) }
-                    (page.all_rows(table, Some(page.text(note).to_owned())))
-                }
+            @for section in crate::sections::machines(page.model, page.lang) {
+                h3 { (page.text(section.heading)) }
+                (page.all_rows(section.table, Some(section.note)))
             }
         }
     }

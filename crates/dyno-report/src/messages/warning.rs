@@ -144,6 +144,11 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
         Warning::Background { name, inner } => {
             fill!(BACKGROUND, lang, name, inner = sentence(inner, lang))
         }
+        Warning::OfGenerators { names, inner } => of_generators(names, inner, lang),
+        Warning::ClockUncertain { error_ms, share } => {
+            let error = figures::digits(*error_ms);
+            fill!(CLOCK_UNCERTAIN, lang, error, percent = percent(*share))
+        }
         Warning::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Warning::Unpaced => fill!(UNPACED, lang),
         Warning::Paced { share, .. } => {
@@ -162,6 +167,21 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang))
         }
     }
+}
+
+/// Maximum number of generators named in a sentence.
+const GENERATORS_MAX: usize = 5;
+
+/// A warning about some of several generators.
+fn of_generators(names: &[String], inner: &Warning, lang: Lang) -> String {
+    let inner = sentence(inner, lang);
+    if let [name] = names {
+        return fill!(OF_GENERATOR, lang, name, inner);
+    }
+    let mut shown = names[..names.len().min(GENERATORS_MAX)].to_vec();
+    let number = names.len() - shown.len();
+    shown.extend((number > 0).then(|| fill!(AND_MORE, lang, number)));
+    fill!(OF_GENERATORS, lang, names = list(lang, &shown), inner)
 }
 
 fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang) -> String {
@@ -294,6 +314,21 @@ mod tests {
             sentence(differing, EN),
             "The server counted 10,012 for Com_select, but the load generator counted 10,000."
         );
+    }
+
+    #[test]
+    fn a_warning_about_many_generators_names_the_first() {
+        let told = |number: u32| {
+            let names = (0..number).map(|it| format!("{it} (load{it})")).collect();
+            let inner = Box::new(Warning::Steal { share: 0.02 });
+            sentence(&Warning::OfGenerators { names, inner }, EN)
+        };
+        let lost = "This VM lost 2.0 % of its CPU time to other guests (steal).";
+        assert_eq!(told(1), format!("Generator 0 (load0): {lost}"));
+        assert_eq!(told(2), format!("Generators 0 (load0) and 1 (load1) (the worst): {lost}"));
+        let clock = sentence(&Warning::ClockUncertain { error_ms: 120.0, share: 0.12 }, EN);
+        assert!(clock.contains("only to within 120 ms (12.0 % of an interval)"), "{clock}");
+        assert!(told(12).contains(", 4 (load4) and 7 more (the worst): "), "{}", told(12));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod bounds;
 mod damage;
 mod eligibility;
 mod faults;
+mod generators;
 mod growth;
 mod named;
 mod presentation;

@@ -157,7 +157,7 @@ impl Fleet {
         match lock(&self.events).recv_timeout(wait) {
             Ok((number, Event::Lost(reason))) => {
                 let reason = self.ending(number).unwrap_or(reason);
-                let name = &self.members[number].name;
+                let name = self.members[number].part().name();
                 Err(TrialError::Generator(format!("{name} was lost: {reason}")))
             }
             Ok(event) => Ok(Some(event)),
@@ -271,7 +271,7 @@ impl Waiting {
                         .or_else(|| members.iter().position(Option::is_none))
                         .ok_or("more generators joined than were started")?;
                     let host = line(&hello.host).into_owned();
-                    members[place] = Some(Member::new(place, &host, link, began, events.clone()));
+                    members[place] = Some(Member::new(place, host, link, began, events.clone()));
                 }
                 Ok(Err(reason)) => refused = Some(reason),
                 Err(_) => {}

@@ -6,6 +6,8 @@ use super::link::Link;
 use super::message::{Answer, Order};
 use dyno_drivers::lock;
 use dyno_engine::PartReport;
+use dyno_model::record::GeneratorPart;
+use dyno_model::units::Nanos;
 use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
@@ -32,8 +34,9 @@ pub(super) enum Event {
 /// A generator that has joined.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Its number and its machine.
-    pub(super) name: String,
+    pub(super) number: u32,
+    /// Its machine.
+    pub(super) host: String,
     pub(super) clock: Arc<Mutex<Clock>>,
     orders: Sender<Order>,
 }
@@ -42,7 +45,7 @@ impl Member {
     /// Begins to serve a connection; `number` is the generator's.
     pub(super) fn new(
         number: usize,
-        host: &str,
+        host: String,
         mut link: Link,
         origin: Instant,
         events: Sender<(usize, Event)>,
@@ -58,7 +61,19 @@ impl Member {
                 let _ = events.send((number, Event::Lost(told(&error))));
             }
         });
-        Self { name: format!("{number} on {host}"), clock, orders }
+        Self { number: number as u32, host, clock, orders }
+    }
+
+    /// What is known of it before its result.
+    pub(super) fn part(&self) -> GeneratorPart {
+        let clock = lock(&self.clock);
+        GeneratorPart {
+            number: self.number,
+            host: self.host.clone(),
+            clock_uncertainty: Nanos::from(clock.error()),
+            clock_drift: clock.drift(),
+            ..GeneratorPart::default()
+        }
     }
 
     /// Sends an order; one that cannot be sent shows by the loss of the generator.

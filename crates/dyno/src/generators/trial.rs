@@ -1,7 +1,7 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
 use super::fleet::Fleet;
-use super::member::Event;
+use super::member::{Event, Member};
 use super::message::{Assignment, Order};
 use crate::workload::Work;
 use dyno_drivers::lock;
@@ -10,7 +10,6 @@ use dyno_model::catalog::Growth;
 use dyno_model::client_group::GroupRole;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::record::GeneratorPart;
-use dyno_model::units::Nanos;
 use dyno_store::environment::boot_id;
 use std::time::{Duration, Instant};
 
@@ -64,7 +63,7 @@ impl<'a> TrialGenerators<'a> {
         Self { fleet, number: number as usize, assignment }
     }
 
-    fn all(&self) -> impl Iterator<Item = &super::member::Member> {
+    fn all(&self) -> impl Iterator<Item = &Member> {
         self.fleet.members.iter().take(self.number)
     }
 }
@@ -79,16 +78,7 @@ impl Generators for TrialGenerators<'_> {
     }
 
     fn parts(&self) -> Vec<GeneratorPart> {
-        let part = |member: &super::member::Member| {
-            let clock = lock(&member.clock);
-            GeneratorPart {
-                name: member.name.clone(),
-                clock_uncertainty: Nanos::from(clock.error()),
-                clock_drift: clock.drift(),
-                ..GeneratorPart::default()
-            }
-        };
-        self.all().map(part).collect()
+        self.all().map(Member::part).collect()
     }
 
     fn start(&self) -> Result<Instant, TrialError> {
@@ -100,7 +90,7 @@ impl Generators for TrialGenerators<'_> {
                 match lock(&member.clock).mark(epoch) {
                     Some(at) => break at,
                     None if asked.elapsed() > CLOCK_LIMIT => {
-                        let text = format!("{}: its clock is unknown", member.name);
+                        let text = format!("{}: its clock is unknown", member.part().name());
                         return Err(TrialError::Generator(text));
                     }
                     None => {}

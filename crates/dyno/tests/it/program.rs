@@ -107,7 +107,7 @@ fn is_of_the_machine(warning: &Warning) -> bool {
         return is_of_the_machine(inner);
     }
     matches!(
-        warning,
+        warning.of_any_generator(),
         Warning::GeneratorBusy { .. }
             | Warning::GeneratorLate { .. }
             | Warning::HeldUp { .. }

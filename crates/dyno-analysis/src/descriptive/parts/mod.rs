@@ -1,5 +1,7 @@
-//! Figures of the parts of a load: stages, transactions of each name, client groups, and kinds of
-//! statements.
+//! Figures of the parts of a load: stages, transactions of each name, client groups, kinds of
+//! statements, and load generators (`generators`).
+
+mod generators;
 
 use crate::estimate::{AVERAGED, among};
 use crate::model::{Figures, LoadPoint, Measure, Part, PartRow};
@@ -14,12 +16,14 @@ use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
 
-/// All parts with figures of their own: stages, then transactions, then background workloads.
+/// All parts with figures of their own: stages, then transactions, background workloads, and
+/// load generators.
 pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
     let of_each = |rows: fn(&View<'_>, usize, &Configuration) -> Vec<PartRow>| {
         view.configurations().flat_map(move |(index, plan)| rows(view, index, plan))
     };
-    of_each(stages).chain(of_each(transactions)).chain(of_each(background)).collect()
+    let of_load = of_each(stages).chain(of_each(transactions)).chain(of_each(background));
+    of_load.chain(of_each(|view, index, _| generators::rows(view, index))).collect()
 }
 
 /// A part with its means over the valid trials of a configuration.

@@ -82,6 +82,7 @@ columns! {
     WAKEUP_LAG: "wake-up lag p99 ms", "깨어남 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
     MEMORY: "memory MB", "메모리 MB", "メモリ MB";
     LAG: "late start p99 ms", "시작 지연 p99 ms", "開始遅延 p99 ms";
+    CLOCK_UNCERTAINTY: "clock ± ms", "시계 ± ms", "時計 ± ms";
     HOST_CPU: "machine CPU", "장비 CPU", "マシンCPU";
     STEAL: "steal", "스틸", "スティール";
     SERVER_PROCESSORS: "server CPUs", "서버 CPU(코어 환산)", "サーバーCPU（コア換算）";
@@ -122,6 +123,10 @@ messages! {
         STATEMENTS: "Response times by statement",
         RESOURCES: "Resource usage",
         GENERATOR: "Load generator",
+        GENERATORS: "Load generators",
+        GENERATOR_NUMBER: "generator",
+        GENERATOR_HOST: "host",
+        GENERATOR_CLIENTS: "own clients",
         FAILURES: "Failures and retries by kind",
         ERRORS: "Database errors",
         ERROR_CODE: "code",
@@ -766,6 +771,10 @@ messages! {
         SYSTEM_FAILED: "The system failed or was unavailable: {reason}",
         COUNTERS_UNBALANCED: "The counters of the trial do not add up, which is a bug in dyno: {identities}",
         BACKGROUND: "Background workload {name}: {inner}",
+        OF_GENERATOR: "Generator {name}: {inner}",
+        OF_GENERATORS: "Generators {names} (the worst): {inner}",
+        AND_MORE: "{number} more",
+        CLOCK_UNCERTAIN: "The clock of a load generator could be compared with the coordinator's only to within {error} ms ({percent} of an interval). Timelines and times without a commit are imprecise; response times are not affected.",
         AUDIT_VIOLATED: "The data audit failed: part of the work counted here was lost or is wrong.",
         VIOLATED_IN: "The data audit failed in these databases: {databases}.",
         AUDIT_NOT_RUN: "The data audit could not run: {reason}",
@@ -879,6 +888,7 @@ messages! {
         NOTE_HISTORY_FULL: "{configuration}: the history was full before {outside} of {committed} committed transactions. They used other rows and were not checked.",
         NOTE_RESOURCES: "Means over the measured windows, sampled each second (monitor.csv). Machine CPU: busy share of all processors. Server and generator CPUs: number of processors in use; with embedded SQLite, the generator includes the database. Read and written: device I/O of the server processes. Monitor CPU: percent of one processor, including its queries on the server.",
         NOTE_GENERATOR: "CPU time per statement is that of the generator process; with embedded SQLite it includes the database. Stalled: share of the window during which a worker was stalled, maximum over all workers and trials.",
+        NOTE_GENERATORS: "Each of the processes that the clients are divided among. Commits are totals of the valid trials; all other figures are the largest of all measured trials. Clock: how exactly its time agrees with the coordinator's.",
         NOTE_INVALID: "Invalid trials are excluded from all means and comparisons; the table of all trials lists them with the reason.",
         NOTE_WARNING: "{severity} ({reach}): {sentence}",
         WHOLE_RUN: "whole run",

@@ -185,7 +185,7 @@ impl Steps<'_, '_> {
                 Warning::OtherProcessesCpu { share, .. } => Some(*share),
                 _ => None,
             }),
-            steal: share(|warning| match warning {
+            steal: share(|warning| match warning.of_any_generator() {
                 Warning::Steal { share } => Some(*share),
                 _ => None,
             }),

@@ -1,0 +1,60 @@
+//! Figures of each of several load generators.
+
+use crate::model::{Figure, Figures, Measure, Part, PartRow};
+use crate::view::View;
+use dyno_model::generators::GeneratorPart;
+use dyno_model::record::TrialRecord;
+use dyno_model::units::Nanos;
+
+/// One row per generator; none if the clients were in one process.
+pub(super) fn rows(view: &View<'_>, configuration: usize) -> Vec<PartRow> {
+    let records = view.measured(configuration).iter();
+    let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.parts.len())).max();
+    (0..numbers.unwrap_or(0)).map(|number| row(view, configuration, number)).collect()
+}
+
+fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
+    fn own(record: &TrialRecord, number: usize) -> Option<(&GeneratorPart, Nanos)> {
+        Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
+    }
+    let measured: Vec<(&GeneratorPart, Nanos)> =
+        view.measured(configuration).iter().filter_map(|it| own(it, number)).collect();
+    let parts = || measured.iter().map(|(part, _)| *part);
+    let most = |of: fn(&GeneratorPart) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
+    let cores = measured
+        .iter()
+        .filter(|(_, length)| length.0 > 0)
+        .map(|(part, length)| part.cpu.0 as f64 / length.0 as f64)
+        .reduce(f64::max);
+    let valid = view.valid(configuration).filter_map(|it| own(it, number));
+    let committed: u64 = valid.map(|(part, _)| part.committed).sum();
+    let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
+    let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
+    let figures = Figures::from([
+        (Measure::Committed, Some(committed.into())),
+        (Measure::GeneratorProcessors, cores.map(Figure::Value)),
+        (Measure::WorkerCpu, most(|it| Some(100.0 * it.busiest_worker)).map(Into::into)),
+        (Measure::HeldUp, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),
+        (
+            Measure::WakeupLag,
+            parts().map(|it| it.wakeup_lag_p99).max().map(|it| milliseconds(it).into()),
+        ),
+        (Measure::GeneratorMemory, parts().map(|it| it.memory_peak).max().map(Into::into)),
+        (
+            Measure::Lag,
+            parts()
+                .filter_map(|it| it.lag)
+                .map(|lag| lag.p99)
+                .max()
+                .map(|it| milliseconds(it).into()),
+        ),
+        (Measure::ClockUncertainty, clock.map(|it| milliseconds(it).into())),
+        (Measure::CpuSteal, most(|it| Some(100.0 * it.steal)).map(Into::into)),
+    ]);
+    let mut hosts: Vec<String> = parts().map(|it| it.host.clone()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let clients = parts().map(|it| it.clients).max().unwrap_or(0);
+    let part = Part::Generator { clients, hosts };
+    PartRow { configuration, name: number.to_string(), part, figures }
+}

@@ -1,0 +1,90 @@
+//! Each of several load generators appears in every form of a report and in every language.
+
+use super::*;
+use crate::messages::{LANGUAGES, headings, notes};
+use dyno_model::judge::{Asked, judge};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::{GeneratorPart, GeneratorsRecord};
+use dyno_model::target::Engine;
+use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
+use dyno_store::fixture::each_record;
+
+/// A report of two generators, the second of which is busy and has an uncertain clock.
+fn with_generators() -> ReportModel {
+    let mut data = tiny().read();
+    each_record(&mut data.run, |_, record| {
+        let part = |number| GeneratorPart {
+            number,
+            host: format!("load{number}"),
+            clients: 2,
+            committed: 40 + u64::from(number),
+            cpu: Nanos(record.measured.0 / 4),
+            busiest_worker: 0.25,
+            wakeup_lag_p99: 1_500_000,
+            clock_uncertainty: Nanos(40_000),
+            ..GeneratorPart::default()
+        };
+        let mut parts: Vec<GeneratorPart> = (0..2).map(part).collect();
+        parts[1].clock_uncertainty = Nanos(130_000_000);
+        parts[1].steal = 0.03;
+        let interval = Nanos(1_000_000_000);
+        record.generators =
+            Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
+        let load = LoadPlan::new(StopRule::Duration(record.measured));
+        let asked = Asked { engine: Engine::Postgres, clients: 16, load: &load };
+        record.warnings = judge(record, &asked);
+    });
+    analyse(&data)
+}
+
+#[test]
+fn every_generator_has_a_row_in_every_form_and_language() {
+    let model = with_generators();
+    let valid = f64::from(model.configurations[0].trials_valid);
+    for lang in LANGUAGES {
+        let heading = headings::GENERATORS.text(lang);
+        let note: String = notes::NOTE_GENERATORS.text(lang).chars().take(12).collect();
+        for format in [Format::Html, Format::Markdown, Format::Text] {
+            let text = render(&model, format, lang);
+            assert!(text.contains(heading), "{format:?} {}", lang.code);
+            assert!(text.contains("load1"), "{format:?} {}", lang.code);
+            assert!(text.contains("1 (load1)"), "the warning names it: {format:?} {}", lang.code);
+            assert!(format == Format::Text || text.contains(&note), "{format:?} {}", lang.code);
+        }
+    }
+    let csv = render(&model, Format::Csv, EN);
+    let line = |metric: &str| {
+        let wanted = format!(",{metric}@1,");
+        let mut lines = csv.lines().filter(|line| line.starts_with("generator,"));
+        let found = lines.find(|line| line.contains(&wanted));
+        found.unwrap_or_else(|| panic!("{metric}: {csv}")).to_owned()
+    };
+    assert!(line("committed").contains(&format!(",{},", 41.0 * valid)), "{}", line("committed"));
+    assert!(line("generator-processors").contains(",count,0.25,"));
+    assert!(line("wakeup-lag").contains(",milliseconds,1.5,"));
+    assert!(line("cpu-steal").contains(",percent,3,"));
+    assert!(line("clock-uncertainty").contains(",milliseconds,130,"));
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&model, Format::Json, EN)).expect("readable");
+    let parts = json["parts"].as_array().expect("a list");
+    assert_eq!(parts.len(), 2 * model.configurations.len());
+    assert_eq!(parts[1]["part"], "generator");
+    assert_eq!((&parts[1]["hosts"][0], &parts[1]["clients"]), (&"load1".into(), &2.into()));
+}
+
+#[test]
+fn a_generator_is_judged_by_itself() {
+    let warnings: Vec<Warning> =
+        with_generators().warnings.into_iter().map(|row| row.warning).collect();
+    let inner = |warning: &Warning| match warning {
+        Warning::OfGenerators { names, inner } if names[..] == ["1 (load1)"] => {
+            Some((**inner).clone())
+        }
+        _ => None,
+    };
+    let found: Vec<Warning> = warnings.iter().filter_map(inner).collect();
+    let clock = Warning::ClockUncertain { error_ms: 130.0, share: 0.13 };
+    assert!(found.contains(&clock), "{warnings:?}");
+    assert!(found.contains(&Warning::Steal { share: 0.03 }), "{warnings:?}");
+}
