@@ -33,7 +33,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use console::{checkup, plan, preflight, progress};
+use console::{checkup, live, plan, preflight, progress};
 use contents::{
     facts, isolation, measures, notes, sections, sheet, tables, test_report, tiles, topology,
 };
@@ -45,6 +45,9 @@ pub use exports::Export;
 pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;
+pub use live::{
+    LiveLabel, configuration_name, live_label, live_max, live_rate, no_commits, warning,
+};
 pub use messages::conclusion::no_load;
 pub use messages::{EN, LANGUAGES, Lang};
 pub use plan::{pilot, plan};

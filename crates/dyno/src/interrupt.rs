@@ -96,6 +96,7 @@ fn is_ignored(signal: i32) -> bool {
 /// Waits for signals, one byte each, and ends the process at the first that is a second request.
 fn end_at_second_request(mut signals: UnixStream) {
     if second_request(&mut signals).is_ok() {
+        dyno_live::terminal::restore();
         low_level::exit(i32::from(exit_code::INTERRUPTED));
     }
 }

@@ -103,6 +103,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
     match cli.into_command() {
         Command::Run(arguments) => {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
+            let printer = if arguments.plain { printer.plain() } else { printer };
             let experiment = campaign::experiment(&arguments, &catalog())?;
             if arguments.print_spec {
                 let text = campaign::printed_spec(&arguments, &experiment)?;

@@ -1,24 +1,30 @@
-//! The only module that writes to the terminal. Results go to stdout, everything else to stderr;
-//! both are readable without colours, and have none when they are not a terminal or `NO_COLOR` is
-//! set. Foreign text is escaped, so that it can neither control the terminal nor issue commands in
-//! a CI service's log ([`dyno_model::printable`]), and passwords are masked ([`dyno_model::mask`]).
+//! The only module that writes to the terminal, but for the screen of `dyno_live`. Results go to
+//! stdout, everything else to stderr; both are readable without colours, and have none when they
+//! are not a terminal or `NO_COLOR` is set. Foreign text is escaped, so that it can neither control
+//! the terminal nor issue commands in a CI service's log ([`dyno_model::printable`]), and passwords
+//! are masked ([`dyno_model::mask`]).
 
 use crate::failure::Failure;
+use dyno_live::terminal;
 use dyno_model::mask::masked;
 use dyno_model::printable::{lines, without_commands};
 use dyno_report::{EN, Label, Lang};
 use dyno_store::masked_json;
 use dyno_sysbench::Terminal;
-use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use tracing::level_filters::LevelFilter;
 
-/// Maximum draws of the progress display per second.
-const DRAWS_PER_SECOND: u8 = 4;
+/// What shows messages instead of stderr.
+pub(crate) type Sink = Box<dyn Fn(&str) + Send>;
+
+/// The screen that is shown, if there is one: a message in between would be drawn over.
+static DIVERTED: Mutex<Option<Sink>> = Mutex::new(None);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     is_quiet: bool,
+    is_plain: bool,
     is_stdout_terminal: bool,
     is_stdout_coloured: bool,
     is_stderr_coloured: bool,
@@ -29,12 +35,15 @@ pub(crate) struct Printer {
 impl Printer {
     /// Reads the terminal's properties and the environment once.
     pub(crate) fn new() -> Self {
+        let is_plain =
+            std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
         let may_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let (is_stdout_terminal, is_stderr_terminal) =
             (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
             is_quiet: false,
+            is_plain,
             is_stdout_terminal,
             is_stdout_coloured: may_colour && is_stdout_terminal,
             is_stderr_coloured: may_colour && is_stderr_terminal,
@@ -58,19 +67,29 @@ impl Printer {
         self.is_quiet
     }
 
-    /// True when stderr is a terminal on which a display can redraw itself, without diagnostic
-    /// messages in between.
-    pub(crate) fn is_interactive(self) -> bool {
-        self.is_stderr_terminal && !self.is_quiet && LevelFilter::current() == LevelFilter::OFF
+    /// The same, without a screen that redraws itself.
+    pub(crate) fn plain(self) -> Self {
+        Self { is_plain: true, ..self }
     }
 
-    /// The target of a progress display.
-    pub(crate) fn progress_target(self) -> ProgressDrawTarget {
-        if self.is_interactive() {
-            ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)
-        } else {
-            ProgressDrawTarget::hidden()
-        }
+    /// True when a screen may be shown on stderr: it is a terminal that this process may draw on,
+    /// and nobody wants diagnostic messages or plain lines.
+    pub(crate) fn has_screen(self) -> bool {
+        self.is_stderr_terminal
+            && !self.is_quiet
+            && !self.is_plain
+            && LevelFilter::current() == LevelFilter::OFF
+            && terminal::can_draw()
+    }
+
+    /// True when text on stderr may have colours.
+    pub(crate) fn has_colour(self) -> bool {
+        self.is_stderr_coloured
+    }
+
+    /// Passes messages to a screen instead of stderr, or (`None`) no longer.
+    pub(crate) fn divert(sink: Option<Sink>) {
+        *DIVERTED.lock().unwrap_or_else(PoisonError::into_inner) = sink;
     }
 
     /// Writes a piece of a result unchanged.
@@ -181,6 +200,12 @@ impl Printer {
 
     /// If stderr is closed, the error cannot be reported either.
     fn stderr(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{}", without_commands(&masked(text)));
+        let clean = masked(text);
+        let clean = without_commands(&clean);
+        let diverted = DIVERTED.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*diverted {
+            Some(sink) => clean.lines().for_each(sink),
+            None => drop(writeln!(io::stderr().lock(), "{clean}")),
+        }
     }
 }

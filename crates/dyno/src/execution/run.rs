@@ -11,7 +11,7 @@ use crate::printer::Printer;
 use crate::spec_file::Experiment;
 use crate::systems::Systems;
 use crate::trials::{self, Tally};
-use crate::ui;
+use crate::ui::Display;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
 use dyno_host::network_path;
 use dyno_model::event::{Event, Listener, Listeners};
@@ -53,7 +53,7 @@ pub(crate) fn run(
     }
     let logs = Some(folder.join("server-logs"));
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
-    let mut screen = ui::listener(plan, &done, &interrupts, printer, arguments.lang);
+    let mut display = Display::new(plan, &done, &interrupts, printer, arguments.lang);
     // If the folder cannot be read, the run continues with the blocks of its budget.
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
@@ -63,7 +63,7 @@ pub(crate) fn run(
         }
     };
     let mut log = EventLog;
-    let mut shown = Listeners(vec![&mut *screen, &mut log]);
+    let mut shown = Listeners(vec![&mut display, &mut log]);
     let outcome = trials::run(
         plan,
         &done,
@@ -80,7 +80,7 @@ pub(crate) fn run(
         is_complete: outcome.is_complete(),
         is_interrupted: interrupts.is_requested(),
     });
-    drop(screen);
+    drop(display);
     let written = writer.settle();
     // A report of the stored results is useful even if writing failed early.
     let shown = show_report(&folder, arguments, printer);

@@ -1,30 +1,99 @@
-//! The progress display of a run. It listens to events, and removing it does not change a
-//! measurement.
+//! The display of a run. It listens to events, and removing it does not change a measurement.
 //!
-//! * [`campaign`]: state of the run and time left (pure);
-//! * `screen`: a redrawn display on a terminal, or plain lines elsewhere.
+//! The state of the run is that of `dyno_live`, which also has the screen of a terminal; `lines`
+//! prints it as plain lines elsewhere.
 
-mod campaign;
-mod screen;
+mod lines;
 
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
-use dyno_model::event::{Listener, Listeners};
+use dyno_live::campaign::Campaign;
+use dyno_live::live::Live;
+use dyno_live::state::State;
+use dyno_live::terminal::Screen;
+use dyno_model::event::{Event, Listener};
+use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
-use dyno_report::Lang;
+use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
+use dyno_report::{Lang, Note};
+use lines::Lines;
 use std::collections::BTreeSet;
 
-/// The listener for this kind of terminal. `done` are trials that were measured earlier.
-pub(crate) fn listener(
-    plan: &Plan,
-    done: &BTreeSet<String>,
-    interrupts: &Interrupts,
-    printer: Printer,
+/// The display of a run; it is shown until it is dropped.
+pub(crate) struct Display {
+    live: Live,
     lang: Lang,
-) -> Box<dyn Listener> {
-    if printer.is_quiet() {
-        return Box::new(Listeners(Vec::new()));
+    interrupts: Interrupts,
+    is_interrupt_shown: bool,
+    screen: Option<Screen>,
+    /// With a screen, they are printed after it is closed, and so remain in the terminal.
+    lines: Option<Lines>,
+}
+
+impl Display {
+    /// The display for this kind of terminal. `done` are trials that were measured earlier.
+    pub(crate) fn new(
+        plan: &Plan,
+        done: &BTreeSet<String>,
+        interrupts: &Interrupts,
+        printer: Printer,
+        lang: Lang,
+    ) -> Self {
+        let live = Live::new(State::new(Campaign::new(plan.clone(), done), lang));
+        // A terminal that cannot be controlled gets lines.
+        let screen = printer.has_screen().then(|| Screen::open(&live, printer.has_colour()));
+        let screen = screen.and_then(Result::ok);
+        if screen.is_some() {
+            let live = live.clone();
+            Printer::divert(Some(Box::new(move |text| live.say(text))));
+        }
+        let lines = (!printer.is_quiet()).then(|| Lines::new(live.clone(), printer));
+        let interrupts = interrupts.clone();
+        Self { live, lang, interrupts, is_interrupt_shown: false, screen, lines }
     }
-    let campaign = campaign::Campaign::new(plan.clone(), done);
-    Box::new(screen::Screen::new(campaign, interrupts.clone(), printer, lang))
+
+    fn show(&mut self, event: Option<&Event>) {
+        if self.interrupts.is_requested() && !self.is_interrupt_shown {
+            self.is_interrupt_shown = true;
+            self.live.say(&dyno_report::note(&Note::Interrupted, self.lang));
+        }
+        if self.screen.is_none()
+            && let Some(lines) = &mut self.lines
+        {
+            lines.print(event);
+        }
+    }
+}
+
+impl Listener for Display {
+    fn event(&mut self, event: &Event) {
+        self.live.event(event);
+        self.show(Some(event));
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.live.interval(interval);
+        self.show(None);
+    }
+
+    fn commits_stopped(&mut self, since: Option<Nanos>) {
+        self.live.commits_stopped(since);
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.live.sample(sample);
+    }
+}
+
+/// Closes the screen, then prints what it has shown.
+impl Drop for Display {
+    fn drop(&mut self) {
+        if self.screen.take().is_some() {
+            Printer::divert(None);
+            if let Some(lines) = &mut self.lines {
+                lines.print_new();
+            }
+        }
+    }
 }

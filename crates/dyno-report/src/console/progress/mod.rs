@@ -195,7 +195,7 @@ pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
 }
 
 /// A rate with grouped thousands: `12,345`. Small rates keep one decimal.
-fn per_second(rate: f64) -> String {
+pub(crate) fn per_second(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.1}") } else { figures::count(rate.round() as u64) }
 }
 

@@ -5,7 +5,7 @@
 
 use super::super::message::Language;
 use super::en::{
-    Columns, Texts, checkup, compare, conclusion, growth, headings, names, notes, page, plan,
+    Columns, Texts, checkup, compare, conclusion, growth, headings, live, names, notes, page, plan,
     preflight, question, stored, terminal, tiles, warning,
 };
 
@@ -403,6 +403,39 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             NOTHING_VALID: "有効な試行がありません。原因はレポートを参照してください",
             STOPPED_BEFORE: "最初の試行の前に中断されました",
             REPORT: "レポート：{paths}",
+        },
+        live: live::Texts {
+            THROUGHPUT: "スループット、tx/s",
+            P99: "p99、ms",
+            MAX: "最大{value}",
+            ERRORS: "この試行のエラー",
+            NONE: "なし",
+            GENERATOR_CPU: "負荷生成側CPU（コア換算）",
+            SERVER_CPU: "サーバーCPU（コア換算）",
+            LAG: "最大開始遅延、ms",
+            WARNINGS: "警告",
+            LOG: "ログ",
+            TRIALS: "試行",
+            TRIAL: "試行",
+            STATUS: "状態",
+            NO_FIGURES: "まだ数値がありません",
+            NO_COMMITS: "{duration}の間、トランザクションがコミットされていません",
+            WAITING: "待機",
+            RUNNING: "実行中",
+            MEASURED: "測定済み",
+            FAILED: "失敗",
+            NOT_VALID: "無効",
+            ENDED: "実行が終了しました。",
+            DISCONNECTED: "接続が切れました。再接続しています",
+            CURRENT_TRIAL: "現在の試行",
+            RUNS: "実行一覧",
+            FILTER: "絞り込み",
+            STARTED: "開始（UTC）",
+            EXPERIMENT: "実験",
+            VALID_TRIALS: "有効な試行",
+            BASE: "ベース",
+            NEW: "新規",
+            COMPARE: "比較",
         },
         preflight: preflight::Texts {
             LOAD: "負荷",

@@ -6,7 +6,7 @@
 
 use super::super::message::Language;
 use super::en::{
-    Columns, Texts, checkup, compare, conclusion, growth, headings, names, notes, page, plan,
+    Columns, Texts, checkup, compare, conclusion, growth, headings, live, names, notes, page, plan,
     preflight, question, stored, terminal, tiles, warning,
 };
 
@@ -402,6 +402,39 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             NOTHING_VALID: "유효한 시행이 없습니다. 원인은 보고서를 참조하십시오",
             STOPPED_BEFORE: "첫 시행 전에 중단되었습니다",
             REPORT: "보고서: {paths}",
+        },
+        live: live::Texts {
+            THROUGHPUT: "처리량, tx/s",
+            P99: "p99, ms",
+            MAX: "최대 {value}",
+            ERRORS: "이 시행의 오류",
+            NONE: "없음",
+            GENERATOR_CPU: "부하 발생기 CPU(코어 환산)",
+            SERVER_CPU: "서버 CPU(코어 환산)",
+            LAG: "최대 시작 지연, ms",
+            WARNINGS: "경고",
+            LOG: "진행 기록",
+            TRIALS: "시행",
+            TRIAL: "시행",
+            STATUS: "상태",
+            NO_FIGURES: "아직 수치 없음",
+            NO_COMMITS: "{duration} 동안 커밋된 트랜잭션이 없습니다",
+            WAITING: "대기",
+            RUNNING: "실행 중",
+            MEASURED: "측정 완료",
+            FAILED: "실패",
+            NOT_VALID: "무효",
+            ENDED: "실행이 끝났습니다.",
+            DISCONNECTED: "연결이 끊어져 다시 연결하는 중",
+            CURRENT_TRIAL: "현재 시행",
+            RUNS: "실행 목록",
+            FILTER: "필터",
+            STARTED: "시작(UTC)",
+            EXPERIMENT: "실험",
+            VALID_TRIALS: "유효한 시행",
+            BASE: "기준",
+            NEW: "신규",
+            COMPARE: "비교",
         },
         preflight: preflight::Texts {
             LOAD: "부하",

@@ -265,6 +265,10 @@ pub(crate) struct RunArguments {
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
+    /// Print progress as plain lines, also on a terminal
+    #[arg(long)]
+    pub(crate) plain: bool,
+
     /// Permit writes to this database although it is not empty and was not created by dyno
     ///
     /// dyno creates, fills and drops tables. It refuses a database that contains other tables

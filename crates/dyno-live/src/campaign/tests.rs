@@ -3,7 +3,7 @@ use dyno_model::event::ProgressUnit;
 use dyno_model::spec::{self, Input};
 
 /// Two systems, one number of clients, two blocks; each trial is planned with 10 s plus 0.3 s.
-fn campaign() -> Campaign {
+pub(crate) fn campaign() -> Campaign {
     planned("")
 }
 
@@ -28,7 +28,7 @@ design = { blocks = 2 }
     Campaign::new(plan, &BTreeSet::new())
 }
 
-fn seconds(seconds: f64) -> Duration {
+pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
@@ -94,21 +94,6 @@ fn trials_measured_before_an_interruption_take_no_time_any_more() {
     let resumed = Campaign::new(plan, &done);
     assert_eq!(resumed.done(), 3);
     assert_eq!(resumed.left(Duration::ZERO), seconds(10.3));
-}
-
-#[test]
-fn a_log_is_told_every_half_a_minute_where_a_long_trial_is() {
-    let mut pace = Pace::default();
-    let mut told = Vec::new();
-    for now in 0..100 {
-        // A trial ended at 40 s and printed a line.
-        let is_due = pace.is_due(seconds(f64::from(now)));
-        if is_due || now == 40 {
-            pace.said(seconds(f64::from(now)));
-        }
-        told.extend(is_due.then_some(now));
-    }
-    assert_eq!(told, [30, 70]);
 }
 
 #[test]

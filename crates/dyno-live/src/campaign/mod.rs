@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The state of a run, derived from its events.
 #[derive(Debug)]
-pub(super) struct Campaign {
+pub struct Campaign {
     plan: Plan,
     /// Per configuration: planned duration of a trial.
     estimates: Vec<Duration>,
@@ -20,55 +20,37 @@ pub(super) struct Campaign {
     current: Option<Current>,
 }
 
+/// The current trial.
 #[derive(Debug, Clone)]
-pub(super) struct Current {
+pub struct Current {
     /// Position in the run order, from 0.
-    pub(super) position: usize,
+    pub position: usize,
     started: Duration,
     /// The current phase and its start, once a phase has started.
     phase: Option<(Phase, Duration)>,
     /// Completed share of the phase, 0 to 1, if the phase reports it.
-    pub(super) share: Option<f64>,
+    pub share: Option<f64>,
     /// Commits and seconds of the measured intervals so far.
     commits: u64,
     seconds: f64,
 }
 
-/// Minimum time between progress lines of a long trial in a log.
-const TOLD_EVERY: Duration = Duration::from_secs(30);
-
-/// Time of the last line written to a log.
-#[derive(Debug, Default)]
-pub(super) struct Pace {
-    last: Duration,
-}
-
-impl Pace {
-    /// Records that a line was written at `now` (since the run began).
-    pub(super) fn said(&mut self, now: Duration) {
-        self.last = now;
-    }
-
-    /// True when the last line is old enough for another one.
-    pub(super) fn is_due(&self, now: Duration) -> bool {
-        now.saturating_sub(self.last) >= TOLD_EVERY
-    }
-}
-
 impl Current {
-    pub(super) fn phase(&self) -> Option<Phase> {
+    /// Its phase, once one has started.
+    #[must_use]
+    pub fn phase(&self) -> Option<Phase> {
         self.phase.map(|(phase, _)| phase)
     }
 
     /// Transactions per second of the measured intervals so far.
-    pub(super) fn throughput(&self) -> Option<f64> {
+    pub fn throughput(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.commits as f64 / self.seconds)
     }
 }
 
 impl Campaign {
     /// `done` are trials that were measured earlier and take no more time.
-    pub(super) fn new(plan: Plan, done: &BTreeSet<String>) -> Self {
+    pub fn new(plan: Plan, done: &BTreeSet<String>) -> Self {
         let estimates = plan
             .configurations
             .iter()
@@ -79,21 +61,25 @@ impl Campaign {
         Self { plan, estimates, spent, is_over, current: None }
     }
 
-    pub(super) fn plan(&self) -> &Plan {
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    pub(super) fn current(&self) -> Option<&Current> {
+    /// The current trial, if one is running.
+    #[must_use]
+    pub fn current(&self) -> Option<&Current> {
         self.current.as_ref()
     }
 
     /// Trials that are over.
-    pub(super) fn done(&self) -> usize {
+    pub fn done(&self) -> usize {
         self.is_over.iter().filter(|is_over| **is_over).count()
     }
 
     /// Processes an event that occurred at `now` (since the run began).
-    pub(super) fn event(&mut self, event: &Event, now: Duration) {
+    pub fn event(&mut self, event: &Event, now: Duration) {
         match event {
             Event::TrialStarted { trial } => {
                 let position = self.plan.trials.iter().position(|other| other.id == *trial);
@@ -132,7 +118,7 @@ impl Campaign {
     }
 
     /// Processes an interval of the current trial.
-    pub(super) fn interval(&mut self, interval: &Interval) {
+    pub fn interval(&mut self, interval: &Interval) {
         if let Some(current) = &mut self.current
             && !interval.is_warmup
         {
@@ -156,14 +142,14 @@ impl Campaign {
     }
 
     /// Completed share of the whole run, 0 to 1, by expected time.
-    pub(super) fn share(&self, now: Duration) -> f64 {
+    pub fn share(&self, now: Duration) -> f64 {
         let left = self.left(now).as_secs_f64();
         let whole = now.as_secs_f64() + left;
         if whole > 0.0 { now.as_secs_f64() / whole } else { 0.0 }
     }
 
     /// Expected time for the rest of the current trial and all later ones.
-    pub(super) fn left(&self, now: Duration) -> Duration {
+    pub fn left(&self, now: Duration) -> Duration {
         let waiting = self
             .plan
             .trials
@@ -222,4 +208,4 @@ impl Current {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,0 +1,17 @@
+//! The live view of a run. A listener keeps the state of the run; the screen of a terminal shows
+//! it. Removing the views does not change a measurement.
+//!
+//! # Layout (read in this order)
+//! * [`campaign`]: place in the plan and time left; [`state`]: the state of the run, derived from
+//!   its events; [`live`]: the same, shared with the threads of the views;
+//! * [`terminal`]: the screen.
+//!
+//! # Invariants
+//! The thread that measures only updates the state, once per event; views copy what they need and
+//! write without the lock. A view that is slow, or blocked, delays nothing else.
+#![warn(missing_docs)]
+
+pub mod campaign;
+pub mod live;
+pub mod state;
+pub mod terminal;
