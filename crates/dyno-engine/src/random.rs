@@ -4,6 +4,10 @@
 
 use dyno_model::random::{GOLDEN, SplitMix64, mix};
 
+/// Letters and digits.
+pub const ALPHANUMERIC: &[u8; 62] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 /// Seeding is free, so every transaction has its own generator and can be repeated exactly.
 #[derive(Debug, Clone)]
 pub struct Random(SplitMix64);
@@ -73,6 +77,18 @@ impl Random {
     /// Uniform in low..=high.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low) as u64 + 1) as i64
+    }
+
+    /// Fills with characters of an alphabet, each uniform.
+    pub fn characters(&mut self, alphabet: &[u8], out: &mut [u8]) {
+        for group in out.chunks_mut(10) {
+            let mut bits = self.next_u64();
+            for character in group {
+                let wide = u128::from(bits) * alphabet.len() as u128;
+                *character = alphabet[(wide >> 64) as usize];
+                bits = wide as u64;
+            }
+        }
     }
 
     /// Fills with decimal digits, each uniform.

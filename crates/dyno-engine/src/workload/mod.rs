@@ -20,6 +20,7 @@ mod random_selects;
 mod rush;
 mod sbtest;
 mod tpcc;
+mod ycsb;
 
 pub use crate::client_id::ClientId;
 pub use crate::data_set::{DataSet, NoData, TableDefinition};
@@ -37,3 +38,4 @@ pub use oltp::Oltp;
 pub use random_selects::RandomSelects;
 pub use rush::Rush;
 pub use tpcc::Tpcc;
+pub use ycsb::Ycsb;

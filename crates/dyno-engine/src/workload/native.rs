@@ -11,6 +11,7 @@ use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
 use super::tpcc::{self, Tpcc};
+use super::ycsb::{self, Ycsb};
 use crate::data_set::DataSet;
 use crate::session::StatementText;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
@@ -58,6 +59,8 @@ natives! {
     History(Histories),
     /// The transactions of a wholesaler.
     Tpcc(Tpcc),
+    /// Operations on keys.
+    Ycsb(Ycsb),
     /// Requests to a service.
     Http(Http),
 }
@@ -75,6 +78,7 @@ macro_rules! with_native {
             $crate::workload::Native::Crud($workload) => $call,
             $crate::workload::Native::History($workload) => $call,
             $crate::workload::Native::Tpcc($workload) => $call,
+            $crate::workload::Native::Ycsb($workload) => $call,
             $crate::workload::Native::Http($workload) => $call,
         }
     };
@@ -99,6 +103,9 @@ impl Native {
             "crud" => Ok(Self::Crud(Crud::build(options, setting))),
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
+            }
+            kind if ycsb::Preset::named(kind).is_some() => {
+                Ycsb::build(options, setting).map(Self::Ycsb)
             }
             kind if let Some(variant) = dbatest::Variant::named(kind) => {
                 Dbatest::build(variant, options, setting).map(Self::Dbatest)
@@ -158,6 +165,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.push(crud::description());
     all.push(history::description());
     all.push(tpcc::description());
+    all.extend(ycsb::descriptions());
     all.push(http::description());
     all
 }

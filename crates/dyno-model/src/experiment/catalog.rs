@@ -16,6 +16,9 @@ pub const CRUD: &str = "crud";
 /// The workload whose scripts declare additional options, which are keys of `[workload]` as well.
 pub const LUA: &str = "lua";
 
+/// Option of workloads that a file with values of their other options can set.
+pub const PROPERTIES: &str = "properties";
+
 /// Option of workloads whose clients can wait as a benchmark's standard says, and the value with
 /// which they do; a rate excludes it.
 pub const PACING: &str = "pacing";
@@ -88,6 +91,8 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
+    /// A file with a line `OPTION=VALUE` for each option that it sets, and keys of another program.
+    Properties(&'static [ForeignProperty]),
     /// The user's own scripts: files, or texts with names.
     Scripts {
         /// True when the spec must name at least one script. Where it is false, the scripts create
@@ -98,6 +103,41 @@ pub enum OptionKind {
     Texts,
     /// A map from text to text, number or boolean; values are stored as text.
     Values,
+}
+
+/// A key of a property file that concerns the program that the file was written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForeignProperty {
+    /// The key.
+    pub key: &'static str,
+    /// Values that mean what dyno does anyway; `None`: any value, which is not used.
+    pub accepted: Option<&'static [&'static str]>,
+    /// What to do with other values.
+    pub remedy: &'static str,
+}
+
+impl ForeignProperty {
+    /// A key that is not used, whatever its value.
+    #[must_use]
+    pub const fn skipped(key: &'static str) -> Self {
+        Self { key, accepted: None, remedy: "" }
+    }
+
+    /// A key with the only values that are accepted.
+    #[must_use]
+    pub const fn only(
+        key: &'static str,
+        accepted: &'static [&'static str],
+        remedy: &'static str,
+    ) -> Self {
+        Self { key, accepted: Some(accepted), remedy }
+    }
+
+    /// A key that is never accepted.
+    #[must_use]
+    pub const fn refused(key: &'static str, remedy: &'static str) -> Self {
+        Self::only(key, &[], remedy)
+    }
 }
 
 /// An option that the user's own scripts declare.

@@ -5,7 +5,7 @@
 //! * `tree`: the file as a tree whose keys and values have positions; profiles and `--set` override
 //!   parts of it;
 //! * `diagnostic`: errors with positions in the file; `reader`: validation of one table;
-//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`,
+//! * `system`, `workload`, `request`, `scripts`, `option`, `properties`, `declared`, `load`, `stages`, `factors`,
 //!   `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`, `front`, `storage`,
 //!   `endpoint`, `launcher`, `published`, `profile`, `quantity`, `argument`: one file per part of a
 //!   spec;
@@ -30,7 +30,7 @@ use loads::{background, databases, launcher, limit, load, stages};
 pub use syntax::keys;
 use syntax::{argument, diagnostic, paths, profile, quantity, reader, tree};
 use systems::{endpoint, fault, levels, storage, system};
-use workloads::{declared, names, option, request, scripts, workload};
+use workloads::{declared, names, option, properties, request, scripts, workload};
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use names::{NamesOf, WorkloadNames};

@@ -1,11 +1,17 @@
 //! Checksum that identifies texts. It detects accidental changes, not forgeries.
 
-/// The FNV-1a hash of 64 bits (Fowler, Noll and Vo), as 16 hexadecimal digits.
+/// The FNV-1a hash of 64 bits (Fowler, Noll and Vo).
 #[must_use]
-pub fn checksum(bytes: &[u8]) -> String {
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     let mixed =
         |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mixed))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mixed)
+}
+
+/// The [hash](fnv1a) as 16 hexadecimal digits.
+#[must_use]
+pub fn checksum(bytes: &[u8]) -> String {
+    format!("{:016x}", fnv1a(bytes))
 }
 
 #[cfg(test)]

@@ -60,7 +60,10 @@ fn resolve(description: &WorkloadDescription, options: &Options) -> Option<Workl
                     words.contains(&text.as_str()).then_some(OptionValue::Text(text))?
                 }
                 OptionKind::Text => OptionValue::Text(value.text()),
-                OptionKind::Scripts { .. } | OptionKind::Texts | OptionKind::Values => return None,
+                OptionKind::Properties(_)
+                | OptionKind::Scripts { .. }
+                | OptionKind::Texts
+                | OptionKind::Values => return None,
             },
         };
         resolved.0.insert(option.name.to_owned(), value);

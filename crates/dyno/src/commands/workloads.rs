@@ -120,6 +120,7 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Boolean => "true or false".to_owned(),
         OptionKind::Choice(words) => words.join(" | "),
         OptionKind::Text => "text".to_owned(),
+        OptionKind::Properties(_) => "file".to_owned(),
         OptionKind::Scripts { .. } => "files with weights, or [[workload.scripts]]".to_owned(),
         OptionKind::Texts => "table of texts".to_owned(),
         OptionKind::Values => "table of values".to_owned(),
@@ -163,6 +164,7 @@ fn option_as_json(option: &OptionDescription) -> Value {
         OptionKind::Choice(words) => ("choice", json!({ "words": words })),
         OptionKind::Text => ("text", Value::Null),
         OptionKind::Scripts { .. } => ("scripts", Value::Null),
+        OptionKind::Properties(_) => ("file", Value::Null),
         OptionKind::Texts => ("texts", Value::Null),
         OptionKind::Values => ("values", Value::Null),
     };

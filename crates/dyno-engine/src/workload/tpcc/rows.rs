@@ -6,7 +6,7 @@ use super::schema::{
     CUSTOMER, DISTRICT, HISTORY, ITEM, NEW_ORDER, ORDER_LINE, ORDERS, STOCK, WAREHOUSE,
 };
 use super::size::{DISTRICTS, Size};
-use crate::random::{Random, Stream};
+use crate::random::{ALPHANUMERIC, Random, Stream};
 use dyno_drivers::RowWriter;
 
 /// When everything was loaded, whatever the clock says: rows follow from the seed alone.
@@ -17,7 +17,6 @@ const LINES_OF_TWO: u64 = 20;
 /// Payments of each customer before the trial, in cents.
 const PAID: i64 = 1_000;
 
-const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LETTERS: &[u8] = ALPHANUMERIC.split_at(36).0.split_at(10).1;
 const DIGITS: &[u8] = ALPHANUMERIC.split_at(10).0;
 /// Longest text of a column.
@@ -72,7 +71,7 @@ impl Fields<'_> {
     fn characters(&mut self, low: i64, high: i64) {
         let length = self.random.between(low, high) as usize;
         let mut text = [0; TEXT_MAX];
-        fill(&mut self.random, ALPHANUMERIC, &mut text[..length]);
+        self.random.characters(ALPHANUMERIC, &mut text[..length]);
         self.out.text(ascii(&text[..length]));
     }
 
@@ -81,7 +80,7 @@ impl Fields<'_> {
         const MARK: &[u8] = b"ORIGINAL";
         let length = self.random.between(26, 50) as usize;
         let mut text = [0; 50];
-        fill(&mut self.random, ALPHANUMERIC, &mut text[..length]);
+        self.random.characters(ALPHANUMERIC, &mut text[..length]);
         if self.random.below(10) == 0 {
             let at = self.random.below((length - MARK.len() + 1) as u64) as usize;
             text[at..at + MARK.len()].copy_from_slice(MARK);
@@ -93,26 +92,15 @@ impl Fields<'_> {
     fn address(&mut self) {
         (0..3).for_each(|_| self.characters(10, 20));
         let mut state = [0; 2];
-        fill(&mut self.random, LETTERS, &mut state);
+        self.random.characters(LETTERS, &mut state);
         self.out.text(ascii(&state));
         let mut zip = *b"000011111";
-        fill(&mut self.random, DIGITS, &mut zip[..4]);
+        self.random.characters(DIGITS, &mut zip[..4]);
         self.out.text(ascii(&zip));
     }
 }
 
 /// Fills with characters, each uniform: a 64-bit fraction has more than ten of them.
-fn fill(random: &mut Random, alphabet: &[u8], out: &mut [u8]) {
-    for group in out.chunks_mut(10) {
-        let mut bits = random.next_u64();
-        for character in group {
-            let wide = u128::from(bits) * alphabet.len() as u128;
-            *character = alphabet[(wide >> 64) as usize];
-            bits = wide as u64;
-        }
-    }
-}
-
 fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("the alphabets are ASCII")
 }
@@ -172,7 +160,7 @@ impl Rows {
         fields.text(&name);
         fields.address();
         let mut phone = [0; 16];
-        fill(&mut fields.random, DIGITS, &mut phone);
+        fields.random.characters(DIGITS, &mut phone);
         fields.text(ascii(&phone));
         fields.text(LOADED_AT);
         let is_bad = fields.random.below(10) == 0;
@@ -398,7 +386,7 @@ mod tests {
         let mut counts = [0; 62];
         let mut random = Random::new(1, Stream::Data, 0, 0);
         let mut text = [0; 62_000];
-        fill(&mut random, ALPHANUMERIC, &mut text);
+        random.characters(ALPHANUMERIC, &mut text);
         for character in text {
             let at = ALPHANUMERIC.iter().position(|it| *it == character);
             counts[at.expect("it is of the alphabet")] += 1;

@@ -17,6 +17,7 @@ mod passwords;
 mod paths;
 mod primary;
 mod profiles;
+mod properties;
 mod scripts;
 mod stages;
 

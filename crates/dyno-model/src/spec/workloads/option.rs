@@ -123,6 +123,7 @@ pub(in crate::spec) fn value(
                 OptionKind::Boolean => "true or false".to_owned(),
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
                 OptionKind::Text => "a text".to_owned(),
+                OptionKind::Properties(_) => "a file".to_owned(),
                 OptionKind::Texts => "a table of texts".to_owned(),
                 OptionKind::Scripts { .. } => {
                     "a file, a list of files, or tables `[[workload.scripts]]`".to_owned()

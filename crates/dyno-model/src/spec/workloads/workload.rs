@@ -1,11 +1,12 @@
 //! `[workload]`: the kind and its options, validated against the catalog.
 
-use crate::catalog::{HTTP, LUA, OptionKind, WorkloadDescription};
+use crate::catalog::{HTTP, LUA, OptionDescription, OptionKind, PROPERTIES, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::spec::declared;
 use crate::spec::diagnostic::{Diagnostic, Problems, Span};
 use crate::spec::keys::WORKLOAD;
 use crate::spec::option::{Known, SCRIPT, SCRIPTS, one_script, value};
+use crate::spec::properties;
 use crate::spec::reader::{Fields, wrong_type};
 use crate::spec::request;
 use crate::spec::tree::{Entry, Table, Value};
@@ -41,6 +42,10 @@ pub(in crate::spec) fn read(
         return None;
     };
     let mut options = description.defaults();
+    // Options of the spec replace those of the file.
+    if let Some(node) = table.get(PROPERTIES) {
+        properties::read(node, description, &mut options, known, problems);
+    }
     let takes_requests = kind == HTTP;
     let is_option = |key: &str| key != "kind" && !(takes_requests && key == "request");
     let mut others = Vec::new();
@@ -48,6 +53,7 @@ pub(in crate::spec) fn read(
         let name = if entry.key == SCRIPT { SCRIPTS } else { &entry.key };
         match description.options.iter().find(|option| option.name == name) {
             None if kind == LUA => others.push(entry),
+            Some(OptionDescription { kind: OptionKind::Properties(_), .. }) => {}
             None => unknown(description, entry, node.span, is_varied, problems),
             Some(option) => {
                 let value = match entry.key == SCRIPT {

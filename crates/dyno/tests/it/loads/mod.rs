@@ -3,6 +3,7 @@
 mod applications;
 pub(crate) mod audits;
 mod background;
+mod benchmarks;
 mod crud;
 mod find;
 mod generators;
@@ -14,5 +15,4 @@ mod own_sql;
 mod own_words;
 pub(crate) mod shop;
 mod stages;
-mod tpcc;
 mod workloads;

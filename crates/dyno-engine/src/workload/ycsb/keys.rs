@@ -1,0 +1,324 @@
+//! The numbers of records: which exist, which a request chooses, and their keys.
+
+use crate::distribution::Distribution;
+use crate::random::Random;
+use dyno_drivers::lock;
+use dyno_model::catalog::WorkloadOptions;
+use dyno_model::checksum::fnv1a;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What every key begins with.
+const PREFIX: &str = "user";
+/// Digits of the largest number in a key.
+const DIGITS_MAX: usize = 19;
+/// Exponent of Zipf's law, as in YCSB.
+pub(super) const EXPONENT: f64 = 0.99;
+/// Ranks of `zipfian`, as in YCSB: they are hashed to the records, so that popular records are not
+/// neighbours and stay popular when records are inserted.
+pub(super) const RANKS: i64 = 10_000_000_000;
+
+/// How keys are made from the numbers of records.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyFormat {
+    /// The number in the key is a hash of the record's number: records are inserted in no order.
+    pub(super) is_hashed: bool,
+    /// Digits that the number has at least.
+    pub(super) digits: usize,
+}
+
+impl KeyFormat {
+    pub(super) fn build(options: &WorkloadOptions) -> Self {
+        Self {
+            is_hashed: options.text("insertorder") == "hashed",
+            digits: options.count("zeropadding") as usize,
+        }
+    }
+
+    pub(super) fn length_max(self) -> usize {
+        PREFIX.len() + DIGITS_MAX.max(self.digits)
+    }
+
+    /// Writes the key of a record.
+    pub(super) fn write(self, record: u64, key: &mut String) {
+        let number = if self.is_hashed { hash(record) } else { record };
+        key.clear();
+        let _ = write!(key, "{PREFIX}{number:0digits$}", digits = self.digits);
+    }
+}
+
+/// The FNV-1a hash of the number's octets without its sign bit, from the lowest on, as in YCSB.
+fn hash(number: u64) -> u64 {
+    fnv1a(&number.to_le_bytes()).cast_signed().unsigned_abs()
+}
+
+/// The records of a trial. A number from 0 up belongs to each record; those below
+/// [`Self::readable`] exist, so that requests choose among them while several clients insert.
+#[derive(Debug)]
+pub(super) struct Records {
+    readable: AtomicU64,
+    inserted: Mutex<Inserted>,
+}
+
+#[derive(Debug)]
+struct Inserted {
+    /// The next number that nobody has tried to insert.
+    next: u64,
+    /// Numbers whose client ended without knowing whether they were inserted.
+    open: Vec<u64>,
+    /// Existing records above one that may not exist yet.
+    ahead: BTreeSet<u64>,
+    acknowledged: u64,
+}
+
+impl Records {
+    pub(super) fn new(loaded: u64) -> Self {
+        let inserted =
+            Inserted { next: loaded, open: Vec::new(), ahead: BTreeSet::new(), acknowledged: 0 };
+        Self { readable: AtomicU64::new(loaded), inserted: Mutex::new(inserted) }
+    }
+
+    pub(super) fn readable(&self) -> u64 {
+        self.readable.load(Ordering::Acquire)
+    }
+
+    /// A number to insert, which no other client has.
+    pub(super) fn take(&self) -> u64 {
+        let mut inserted = lock(&self.inserted);
+        inserted.open.pop().unwrap_or_else(|| {
+            inserted.next += 1;
+            inserted.next - 1
+        })
+    }
+
+    /// The server has acknowledged that a record exists.
+    pub(super) fn acknowledge(&self, record: u64) {
+        let mut inserted = lock(&self.inserted);
+        inserted.acknowledged += 1;
+        inserted.ahead.insert(record);
+        let mut readable = self.readable();
+        while inserted.ahead.remove(&readable) {
+            readable += 1;
+        }
+        self.readable.store(readable, Ordering::Release);
+    }
+
+    /// A client ends before it knows whether its record exists; another client tries again.
+    pub(super) fn give_back(&self, record: u64) {
+        lock(&self.inserted).open.push(record);
+    }
+
+    /// Acknowledged inserts, and those whose outcome nobody knows.
+    pub(super) fn inserted(&self) -> (u64, u64) {
+        let inserted = lock(&self.inserted);
+        (inserted.acknowledged, inserted.open.len() as u64)
+    }
+}
+
+/// Which record a request chooses.
+#[derive(Debug, Clone)]
+pub(super) enum Requests {
+    Uniform,
+    /// Zipf's law over hashed ranks.
+    Zipfian(Distribution),
+    /// Zipf's law over the records from the newest to the oldest.
+    Latest(Distribution),
+    /// A share of the operations goes to the first records.
+    Hotspot {
+        /// Share of the loaded records.
+        data: f64,
+        operations: f64,
+    },
+}
+
+impl Requests {
+    pub(super) fn build(options: &WorkloadOptions) -> Self {
+        match options.text("requestdistribution") {
+            "zipfian" => Self::Zipfian(Distribution::zipfian(EXPONENT)),
+            "latest" => Self::Latest(Distribution::zipfian(EXPONENT)),
+            "hotspot" => Self::Hotspot {
+                data: options.number("hotspotdatafraction"),
+                operations: options.number("hotspotopnfraction"),
+            },
+            _ => Self::Uniform,
+        }
+    }
+
+    /// Chooses one of the readable records.
+    pub(super) fn draw(&self, random: &mut Random, loaded: u64, readable: u64) -> u64 {
+        match self {
+            Self::Uniform => random.below(readable),
+            Self::Zipfian(zipfian) => {
+                let rank = zipfian.draw(random, 0, RANKS - 1).unsigned_abs();
+                place(hash(rank), loaded, readable)
+            }
+            Self::Latest(zipfian) => {
+                let newest = readable.cast_signed() - 1;
+                newest.abs_diff(zipfian.draw(random, 0, newest))
+            }
+            Self::Hotspot { data, operations } => {
+                let hot = ((loaded as f64 * data) as u64).min(readable);
+                let is_hot = random.unit() < *operations;
+                match (hot, readable - hot) {
+                    (_, 0) => random.below(hot),
+                    (0, cold) => random.below(cold),
+                    (hot, _) if is_hot => random.below(hot),
+                    (hot, cold) => hot + random.below(cold),
+                }
+            }
+        }
+    }
+}
+
+/// The record that a hash stands for: the hash modulo the loaded records, as in YCSB. Inserted
+/// records take over half of the hashes of one older record each (linear hashing, Litwin 1980), so
+/// that all others keep theirs.
+fn place(hash: u64, loaded: u64, readable: u64) -> u64 {
+    let doubled = loaded << ((readable / loaded).ilog2() + 1);
+    match hash % doubled {
+        record if record < readable => record,
+        _ => hash % (doubled / 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    const RECORDS: u64 = 1_000;
+    const DRAWS: u32 = 1_000_000;
+    /// 99.9 % quantile of chi-square with 999 degrees of freedom.
+    const CHI_SQUARE_MAX: f64 = 1_143.0;
+
+    /// Chi-square of a million draws against the share of each record.
+    fn chi_square(requests: &Requests, readable: u64, shares: &[f64]) -> f64 {
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "the shares are complete");
+        let mut counts = vec![0_u32; shares.len()];
+        let mut random = Random::new(5, Stream::Transaction, 0, 0);
+        for _ in 0..DRAWS {
+            counts[requests.draw(&mut random, RECORDS, readable) as usize] += 1;
+        }
+        let expected = shares.iter().map(|share| share * f64::from(DRAWS));
+        counts.iter().zip(expected).map(|(n, e)| (f64::from(*n) - e).powi(2) / e).sum()
+    }
+
+    fn zipf(ranks: u64) -> Vec<f64> {
+        let weights: Vec<f64> = (1..=ranks).map(|rank| (rank as f64).powf(-EXPONENT)).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / sum).collect()
+    }
+
+    /// Shares of `zipfian`: those of the first million ranks one by one, and of all others together
+    /// evenly. The sum of all is integrated from there on (Euler and Maclaurin; the next term is
+    /// below 1e-12).
+    fn hashed() -> Vec<f64> {
+        const EXACT: u64 = 1_000_000;
+        let weight = |rank: f64| rank.powf(-EXPONENT);
+        let head: f64 = (1..=EXACT).map(|rank| weight(rank as f64)).sum();
+        let integral = |x: f64| x.powf(1.0 - EXPONENT) / (1.0 - EXPONENT);
+        let (from, to) = (EXACT as f64, RANKS as f64);
+        let tail = integral(to) - integral(from) + (weight(to) - weight(from)) / 2.0;
+        let mut shares = vec![tail / (head + tail) / RECORDS as f64; RECORDS as usize];
+        for rank in 0..EXACT {
+            shares[(hash(rank) % RECORDS) as usize] += weight(rank as f64 + 1.0) / (head + tail);
+        }
+        shares
+    }
+
+    #[test]
+    fn records_are_chosen_as_often_as_the_formulas_say() {
+        let zipfian = || Distribution::zipfian(EXPONENT);
+        let mut latest = zipf(RECORDS);
+        latest.reverse();
+        let hotspot: Vec<f64> =
+            (0..RECORDS).map(|at| if at < 200 { 0.8 / 200.0 } else { 0.2 / 800.0 }).collect();
+        let even = vec![1.0 / RECORDS as f64; RECORDS as usize];
+        let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
+        for (requests, shares) in [
+            (Requests::Uniform, even.clone()),
+            (Requests::Zipfian(zipfian()), hashed()),
+            (Requests::Latest(zipfian()), latest),
+            (hot, hotspot),
+        ] {
+            let chi = chi_square(&requests, RECORDS, &shares);
+            assert!(chi < CHI_SQUARE_MAX, "{requests:?}: chi-square {chi}");
+            if !matches!(requests, Requests::Uniform) {
+                let chi = chi_square(&requests, RECORDS, &even);
+                assert!(chi > 10.0 * CHI_SQUARE_MAX, "{requests:?} is not uniform: {chi}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_most_popular_record_is_that_of_the_first_rank_and_has_the_share_of_ycsb() {
+        // YCSB's constant for the sum of all weights of its ten billion ranks.
+        let expected = 1.0 / 26.469_028_201_783_02;
+        let first = (hash(0) % RECORDS) as usize;
+        let shares = hashed();
+        let largest = shares.iter().copied().fold(0.0, f64::max);
+        assert!((shares[first] - largest).abs() < f64::EPSILON);
+        assert!((largest - expected).abs() < 0.002, "{largest} against {expected}");
+    }
+
+    #[test]
+    fn all_requests_reach_inserted_records_and_never_others() {
+        let zipfian = || Distribution::zipfian(EXPONENT);
+        let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
+        let all =
+            [Requests::Uniform, Requests::Zipfian(zipfian()), Requests::Latest(zipfian()), hot];
+        for requests in all {
+            for (loaded, readable) in [(1, 1), (1, 2), (10, 10), (10, 11), (10, 37), (10, 40)] {
+                let mut random = Random::new(9, Stream::Transaction, 0, 0);
+                let mut found = BTreeSet::new();
+                for _ in 0..20_000 {
+                    found.insert(requests.draw(&mut random, loaded, readable));
+                }
+                let expected: BTreeSet<u64> = (0..readable).collect();
+                assert_eq!(found, expected, "{requests:?} of {loaded}, {readable}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_insert_takes_hashes_of_one_record_only() {
+        for readable in 10..45 {
+            let places = |readable| (0..20_000).map(move |at| place(hash(at), 10, readable));
+            let moved: BTreeSet<(u64, u64)> =
+                places(readable).zip(places(readable + 1)).filter(|(a, b)| a != b).collect();
+            assert_eq!(moved.len(), 1, "{readable}: {moved:?}");
+            assert!(moved.iter().all(|(_, to)| *to == readable), "{moved:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_ycsb() {
+        let key = |record, is_hashed, digits| {
+            let mut key = String::new();
+            KeyFormat { is_hashed, digits }.write(record, &mut key);
+            key
+        };
+        assert_eq!(key(0, true, 1), "user6284781860667377211");
+        assert_eq!(key(1, true, 1), "user8517097267634966620");
+        assert_eq!(key(7, false, 1), "user7");
+        assert_eq!(key(7, false, 6), "user000007");
+    }
+
+    #[test]
+    fn records_become_readable_in_their_order_however_they_are_acknowledged() {
+        let records = Records::new(10);
+        let [a, b, c] = [records.take(), records.take(), records.take()];
+        assert_eq!([a, b, c], [10, 11, 12]);
+        records.acknowledge(c);
+        records.acknowledge(b);
+        assert_eq!((records.readable(), records.inserted()), (10, (2, 0)));
+        records.give_back(a);
+        assert_eq!(records.inserted(), (2, 1));
+        assert_eq!(records.take(), a, "another client tries the same number");
+        records.acknowledge(a);
+        assert_eq!((records.readable(), records.inserted()), (13, (3, 0)));
+        assert_eq!(records.take(), 13);
+    }
+}

@@ -1,0 +1,4 @@
+//! Workloads that follow well-known benchmarks.
+
+mod tpcc;
+mod ycsb;
