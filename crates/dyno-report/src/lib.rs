@@ -41,7 +41,7 @@ use formats::{csv, format, json, markdown, text};
 use layout::{breaks, cell, fitted, grid, table};
 
 pub use checkup::{Check, Checkup, check, looking};
-pub use exports::Export;
+pub use exports::{Export, history, history_files};
 pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;

@@ -29,6 +29,8 @@ mod interrupt;
 mod printer;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod spec_schema;
 mod ui;
 mod under_test;
 mod workloads;
@@ -113,6 +115,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         }
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),
         Command::Report(arguments) => commands::report::report(&arguments, printer),
+        Command::History(arguments) => commands::history::history(&arguments, printer),
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
         Command::Import(arguments) => commands::import::import(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),

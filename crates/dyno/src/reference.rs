@@ -1,11 +1,11 @@
 //! Generates docs/reference from the code, and fails if the files there differ.
 
 use crate::cli::Cli;
+use crate::spec_schema::spec_schema;
 use clap::{Arg, Command, CommandFactory};
 use dyno_analysis::model::Measure;
 use dyno_model::exit_code;
 use dyno_model::spec::keys::SECTIONS;
-use schemars::Schema;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,8 +22,9 @@ const GENERATED: &str =
 fn the_reference_in_docs_is_what_the_code_says() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let page = |text: String| format!("{GENERATED}{text}");
-    let schema = |schema: &Schema| format!("{schema:#}\n", schema = schema.as_value());
-    let (report, summary) = (dyno_report::report_schema(), dyno_store::summary_schema());
+    let schema = |schema: &Value| format!("{schema:#}\n");
+    let [report, summary] = [dyno_report::report_schema(), dyno_store::summary_schema()]
+        .map(|schema| in_terms_of_json(schema.to_value()));
     let pages = [
         ("cli.md", page(cli())),
         ("spec.md", page(spec())),
@@ -31,6 +32,7 @@ fn the_reference_in_docs_is_what_the_code_says() {
         ("files.md", page(files())),
         ("json.md", page(json(&report, &summary))),
         ("measures.md", page(measures())),
+        ("spec.schema.json", schema(&spec_schema())),
         ("report.schema.json", schema(&report)),
         ("summary.schema.json", schema(&summary)),
     ];
@@ -184,7 +186,7 @@ fn measures() -> String {
 
 /// All files of the crates by folder, each with the first sentence of its module comment, without
 /// unit tests; and the fields of `report.json` and `summary.json` as tables.
-fn json(report: &Schema, summary: &Schema) -> String {
+fn json(report: &Value, summary: &Value) -> String {
     let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, \
                     `dyno report --format json`) and `summary.json` of each results folder. The \
                     same as JSON Schema (draft 2020-12): [report.schema.json](report.schema.json), \
@@ -194,7 +196,6 @@ fn json(report: &Schema, summary: &Schema) -> String {
                     ```sh\njq -r '.limits[] | \"\\(.verdict) \\(.measure) \\(.figure)\"' RESULTS/summary.json\n```\n"
         .to_owned();
     for (name, schema) in [("report.json", report), ("summary.json", summary)] {
-        let schema = schema.as_value();
         let _ = writeln!(text, "\n## {name}\n");
         fields(schema, &mut text);
         for (of, definition) in schema["$defs"].as_object().into_iter().flatten() {
@@ -203,6 +204,48 @@ fn json(report: &Schema, summary: &Schema) -> String {
         }
     }
     text
+}
+
+/// A schema whose descriptions refer to fields of the document: the doc comments that they are made
+/// from refer to items of Rust.
+fn in_terms_of_json(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::String(text) if text.contains("[`") => {
+            let mut parts = text.split("[`");
+            let mut plain = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let (path, rest) = part.split_once("`]").unwrap_or((part, ""));
+                // Modules are lower-case; fields are so only after their type.
+                let is_module = |name: &&str| name.chars().all(|c| c.is_lowercase() || c == '_');
+                let names: Vec<&str> = path.split("::").skip_while(is_module).collect();
+                let names = names.strip_prefix(&["ReportModel"]).unwrap_or(&names);
+                let _ = write!(plain, "`{}`{rest}", names.join("."));
+            }
+            *text = plain;
+        }
+        Value::Object(object) => {
+            object.values_mut().for_each(|inner| *inner = in_terms_of_json(inner.take()));
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|inner| *inner = in_terms_of_json(inner.take()));
+        }
+        _ => {}
+    }
+    schema
+}
+
+#[test]
+fn no_description_of_json_names_a_path_of_rust() {
+    let text = |schema: &str| in_terms_of_json(Value::from(schema));
+    assert_eq!(text("Index into [`crate::model::ReportModel::lines`]."), "Index into `lines`.");
+    assert_eq!(text("As [`super::LimitRow::figure`]; [`N`]"), "As `LimitRow.figure`; `N`");
+    for schema in [dyno_report::report_schema(), dyno_store::summary_schema()] {
+        let text = in_terms_of_json(schema.to_value()).to_string();
+        let found = ["::", "[`", "``"].into_iter().find_map(|sign| Some((text.find(sign)?, sign)));
+        if let Some((at, sign)) = found {
+            panic!("{sign}: {}", text[..at].chars().rev().take(90).collect::<String>());
+        }
+    }
 }
 
 /// A table of an object's fields, or of an enum's values; empty for other types.

@@ -66,7 +66,7 @@ pub const REPORT_FORMAT: u32 = 1;
 /// Everything a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportModel {
-    /// [`REPORT_FORMAT`] of the writer.
+    /// Version of the JSON form that the writer knew.
     pub report_format: u32,
     /// The experiment's title.
     pub title: String,

@@ -52,7 +52,7 @@ impl Provenance {
 pub struct SystemRow {
     /// Name in the spec.
     pub name: String,
-    /// Protocol or server kind, e.g. `mariadb`, `postgres`; [`IMPORTED`].
+    /// Protocol or server kind, e.g. `mariadb`, `postgres`; `imported` for imported results.
     pub kind: String,
     /// True when dyno started it.
     pub is_managed: bool,

@@ -62,8 +62,12 @@ fn suite(model: &ReportModel, name: &str, cases: &[Case]) -> Markup {
                     classname=(format!("{}.{name}", safe(&provenance.experiment))) {
                     @match case.outcome {
                         Outcome::Passed => {}
-                        Outcome::Failed => { failure type=(case.kind) message=(safe(&case.message)) {} }
-                        Outcome::Error => { error type=(case.kind) message=(safe(&case.message)) {} }
+                        Outcome::Failed => {
+                            failure type=(case.kind) message=(safe(&case.message)) {}
+                        }
+                        Outcome::Error => {
+                            error type=(case.kind) message=(safe(&case.message)) {}
+                        }
                         Outcome::Skipped => { skipped message=(safe(&case.message)) {} }
                     }
                 }

@@ -2,11 +2,14 @@
 //! change points. Names and texts are English in every language, because a series ends where its
 //! name changes.
 
+mod history;
 mod junit;
 mod series;
 #[cfg(test)]
 mod tests;
 mod trackers;
+
+pub use history::{history, history_files};
 
 use dyno_analysis::model::ReportModel;
 

@@ -1,7 +1,8 @@
-//! Each format has what its readers require: the elements and attributes of Jenkins' schema of JUnit
-//! files, the schema of Bencher's format, the fields of github-action-benchmark.
+//! Each format has what its readers require: the elements and attributes of Jenkins' schema of
+//! JUnit files, the schema of Bencher's format, the fields of github-action-benchmark.
 
 use super::Export;
+use super::history_files;
 use super::series::table;
 use crate::html::sample;
 use dyno_analysis::model::{
@@ -234,4 +235,24 @@ fn runs_are_rows_and_those_without_valid_results_are_marked() {
             .flat_map(|row| row.iter().skip(4))
             .all(|it| it.is_empty() || it.parse::<f64>().is_ok())
     );
+}
+
+#[test]
+fn a_series_has_the_runs_with_a_value_and_otava_a_test_for_each() {
+    let whole = rush();
+    let mut partly = whole.clone();
+    partly.configurations[0].figures = dyno_analysis::model::Figures::default();
+    let files = history_files(&[whole, partly]);
+    let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("there").1;
+    let settings: Value = serde_json::from_str(text("otava.yaml")).expect("JSON");
+    let tests = settings["tests"].as_object().expect("tests");
+    assert_eq!(settings["test_groups"]["all"].as_array().map(Vec::len), Some(tests.len()));
+    assert_eq!(files.len(), tests.len() + 2);
+    let of_first = crate::messages::names::configuration(&rush(), 0, crate::messages::EN);
+    for (name, test) in tests {
+        let rows = text(test["file"].as_str().expect("a file")).lines().count() - 1;
+        assert_eq!(rows, if name.starts_with(&format!("{of_first}:")) { 1 } else { 2 }, "{name}");
+        let is_more_better = name.ends_with(": throughput");
+        assert_eq!(test["metrics"]["value"]["direction"], if is_more_better { 1 } else { -1 });
+    }
 }

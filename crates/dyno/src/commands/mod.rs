@@ -4,6 +4,7 @@ pub(crate) mod cleanup;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod man;

@@ -108,13 +108,13 @@ pub struct Effect {
     /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the
     /// ratio is a bound.
     pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: corrected like the verdict ([`crate::stats::gate`]);
-    /// 0.90 for equivalent, 0.95 without verdicts.
+    /// Confidence of the interval, 0 to 1: corrected like the verdict; 0.90 for equivalent, 0.95
+    /// without verdicts.
     #[serde(default)]
     pub interval_level: Option<f64>,
     /// Two-sided p-value; absent without verdict.
     pub p: Option<f64>,
-    /// p-value after correction by the gate ([`crate::stats::gate`]).
+    /// p-value, corrected for the number of questions and metrics.
     pub p_corrected: Option<f64>,
     /// Smallest detectable ratio with a power of 80 %, as `1 + effect`; absent without verdict.
     pub detectable_ratio: Option<f64>,

@@ -36,6 +36,15 @@ pub(super) const REPORT_EXAMPLES: &str = "Examples:
   dyno report RESULTS --format html,md,csv,json --out folder
   dyno report RESULTS --format junit > junit.xml       for a CI server";
 
+pub(super) const HISTORY_EXAMPLES: &str = "Examples:
+  dyno history results/rush > rush.csv
+  dyno history results/rush --out trends
+  cd trends && OTAVA_CONFIG=otava.yaml otava analyze all --since 2026-01-01
+
+The table has a row per run, by time, and a column per configuration and figure.
+Its column `validity` marks runs without valid results; their cells are empty.
+otava is Apache Otava (`pip install apache-otava`), which finds change points.";
+
 pub(super) const COMPARE_EXAMPLES: &str = "Examples:
   dyno compare results/rush/<time>-<id> results/rush/<time>-<id>
   for i in 1 2 3 4 5; do                five repeats before a change

@@ -107,6 +107,9 @@ pub(crate) enum Command {
     /// Write the report of a results folder again
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
+    /// Show the figures of an experiment over its runs, and prepare them for change point detection
+    #[command(after_long_help = HISTORY_EXAMPLES)]
+    History(HistoryArguments),
     /// Compare runs before and after a change: a verdict per configuration, and an exit code for CI
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
@@ -472,6 +475,19 @@ const OUTPUTS: [(&str, &str, Output); 11] = [
         Output::Export(Export::Otava),
     ),
 ];
+
+/// `dyno history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// Folders that hold the runs of one experiment, such as results/<experiment>
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Folder for the files: history.csv, otava.yaml and a table per series [default: the table of
+    /// all runs to stdout]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
 
 /// `dyno compare`.
 #[derive(Debug, Args)]

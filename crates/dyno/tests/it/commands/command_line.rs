@@ -13,6 +13,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
         "run",
         "plan",
         "report",
+        "history",
         "compare",
         "import",
         "cleanup",
@@ -37,6 +38,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
       plan         Show what an experiment would run: trials in order, estimated
                    time, and preflight checks
       report       Write the report of a results folder again
+      history      Show the figures of an experiment over its runs, and prepare them
+                   for change point detection
       compare      Compare runs before and after a change: a verdict per
                    configuration, and an exit code for CI
       import       Import results of other programs into a results folder, and check

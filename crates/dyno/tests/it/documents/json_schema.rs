@@ -101,7 +101,12 @@ impl Schema {
             Some(Value::Array(names)) => names.iter().any(is_type),
             Some(name) => is_type(name),
         };
-        if is_other || !is_of_type {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+        let is_outside = value.as_f64().is_some_and(|number| {
+            bound("minimum").is_some_and(|least| number < least)
+                || bound("maximum").is_some_and(|most| number > most)
+        });
+        if is_other || is_outside || !is_of_type {
             wrong.push(format!("{path}: {value} is not {schema}"));
         }
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
@@ -194,5 +199,39 @@ fn a_report_with_fields_that_no_schema_has_is_not_as_its_schema_says() {
         let mut wrong = summary.clone();
         wrong[field] = value;
         assert!(!schema.whole(&schema.0, &wrong, "$").is_empty(), "{field}");
+    }
+}
+
+#[test]
+fn specs_are_what_their_schema_says_and_mistakes_are_not() {
+    let schema = Schema::named("spec.schema.json");
+    let folder = dyno_testkit::repository::root().join("experiments");
+    let files = std::fs::read_dir(folder).expect("readable").map(|entry| entry.expect("it").path());
+    let specs: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
+    assert!(specs.len() > 10);
+    let read = |text: &str| -> Value {
+        let table: toml::Table = text.parse().expect("TOML");
+        serde_json::to_value(table).expect("JSON")
+    };
+    for path in specs {
+        let spec = read(&std::fs::read_to_string(&path).expect("readable"));
+        let wrong = schema.whole(&schema.0, &spec, "$");
+        assert!(wrong.is_empty(), "{}: {}", path.display(), wrong.join("\n"));
+    }
+    schema.holds(&read(SPEC));
+    for (right, wrong) in [
+        ("blocks = 3", "blocks = 0"),
+        ("blocks = 3", "blocks = \"many\""),
+        ("blocks = 3", "block = 3"),
+        ("clients = [1, 3]", "clients = [0]"),
+        ("duration = \"300ms\"", "duration = 300"),
+        ("kind = \"sqlite\"", "kind = \"oracle\""),
+        ("lost = 0", "lost = 1"),
+        ("title = \"Two systems with limits\"", ""),
+    ] {
+        assert!(SPEC.contains(right), "{right}");
+        let spec = read(&SPEC.replace(right, wrong));
+        assert!(!schema.whole(&schema.0, &spec, "$").is_empty(), "{wrong}");
     }
 }

@@ -1,0 +1,57 @@
+//! The history of an experiment: its runs in a table, and a file per series for Apache Otava, which
+//! finds change points. Otava needs a number in every cell: runs without a value are in the table
+//! only.
+
+use super::series::{points, table};
+use crate::csv::Sheet;
+use crate::json::indented;
+use dyno_analysis::model::ReportModel;
+use serde_json::{Map, json};
+
+/// The runs of an experiment by time, a row each: start, name of the run, validity and a column per
+/// series, as CSV. Cells of missing values are empty.
+#[must_use]
+pub fn history(models: &[ReportModel]) -> String {
+    table(&models.iter().collect::<Vec<_>>())
+}
+
+/// Names and contents of the files of a history: `history.csv`, a file per series, and
+/// `otava.yaml`, with which `otava analyze all` analyses all series.
+#[must_use]
+pub fn history_files(models: &[ReportModel]) -> Vec<(String, String)> {
+    let runs: Vec<_> = models.iter().map(|model| (&model.provenance, points(model))).collect();
+    let mut series = Vec::new();
+    for point in runs.iter().flat_map(|(_, points)| points) {
+        if !series.iter().any(|(name, _)| *name == point.series()) {
+            series.push((point.series(), point.metric));
+        }
+    }
+    let mut files = vec![("history.csv".to_owned(), history(models))];
+    let mut tests = Map::new();
+    for (number, (name, metric)) in (1..).zip(&series) {
+        let mut sheet = Sheet::default();
+        sheet.line(["time", "run", "value"]);
+        for (provenance, points) in &runs {
+            if let Some(point) = points.iter().find(|point| point.series() == *name) {
+                let value = point.value.to_string();
+                sheet.line([&provenance.started_at, &provenance.run, &value]);
+            }
+        }
+        let file = format!("series-{number:03}.csv");
+        let direction = if metric.is_more_better() { 1 } else { -1 };
+        let test = json!({
+            "type": "csv",
+            "file": file,
+            "time_column": "time",
+            "attributes": ["run"],
+            "metrics": { "value": { "column": "value", "direction": direction } },
+        });
+        tests.insert(name.clone(), test);
+        files.push((file, sheet.text()));
+    }
+    let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
+    // JSON is YAML, with the quotes that names need.
+    let settings = json!({ "tests": tests, "test_groups": { "all": names } });
+    files.push(("otava.yaml".to_owned(), indented(&settings)));
+    files
+}
