@@ -1,14 +1,12 @@
 //! Warnings about the load generator of a trial, or about each of several.
 
-use super::Asked;
 use crate::generators::{GeneratorPart, GeneratorsRecord};
 use crate::record::{TrialRecord, is_rate};
 use crate::warning::{Severity, Warning};
 use std::mem::discriminant;
 
-pub(super) fn warnings(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
-    // Embedded SQLite works in the generator's threads: their CPU time includes the database's.
-    let is_embedded = asked.engine.is_embedded();
+/// Embedded SQLite works in the generator's threads: their CPU time includes the database's.
+pub(super) fn warnings(record: &TrialRecord, is_embedded: bool) -> Vec<Warning> {
     // For a script that sends nothing, the script itself is measured; its time is not attributed to
     // a server.
     let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
@@ -83,10 +81,8 @@ fn surroundings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{LoadPlan, StopRule};
     use crate::record::{Lag, OpenLoop};
     use crate::response::{Bounded, ResponseSummary};
-    use crate::target::Engine;
     use crate::units::Nanos;
 
     const SECOND: u64 = 1_000_000_000;
@@ -117,13 +113,11 @@ mod tests {
             .ledger
             .statements
             .push(crate::ledger::StatementCount { sent: 1, ..Default::default() });
-        let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-        let asked = Asked { engine: Engine::Postgres, clients: 3, load: &load };
         let named = |warning| match warning {
             Warning::OfGenerators { names, inner } => (names, *inner),
             other => (Vec::new(), other),
         };
-        warnings(&record, &asked).into_iter().map(named).collect()
+        warnings(&record, false).into_iter().map(named).collect()
     }
 
     #[test]

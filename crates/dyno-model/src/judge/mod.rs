@@ -81,7 +81,7 @@ const SENT_AS_TEXT_MAX: usize = 5;
 /// All warnings that follow from a record by itself.
 #[must_use]
 pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
-    let mut warnings = generators::warnings(record, asked);
+    let mut warnings = generators::warnings(record, asked.engine.is_embedded());
     if let Some(facts) = &record.facts {
         warnings.extend(surroundings(record, facts));
         warnings.extend(sent_as_text(facts));

@@ -77,6 +77,20 @@ pub enum Obstacle {
         /// The program.
         program: String,
     },
+    /// The program of a launcher of generators is not installed on this machine.
+    NoLauncher {
+        /// The launcher.
+        launcher: String,
+        /// The program.
+        program: String,
+    },
+    /// Generators could not connect to the coordinator's address.
+    NoAddress {
+        /// The address.
+        address: String,
+        /// The reason.
+        reason: String,
+    },
     /// The program that monitors the server's machine is not installed on this machine.
     NoMonitor {
         /// The program.

@@ -102,6 +102,12 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
         Obstacle::NoProgram { key, program } => {
             fill!(words::NO_PROGRAM, lang, key, program)
         }
+        Obstacle::NoLauncher { launcher, program } => {
+            fill!(words::NO_LAUNCHER, lang, launcher, program)
+        }
+        Obstacle::NoAddress { address, reason } => {
+            fill!(words::NO_ADDRESS, lang, address, reason)
+        }
         Obstacle::NoMonitor { program } => fill!(words::NO_MONITOR, lang, program),
         Obstacle::NoFolder { folder } => fill!(words::NO_FOLDER, lang, folder),
         Obstacle::NoTables => fill!(words::NO_TABLES, lang),
@@ -136,6 +142,8 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
 fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
     Some(match obstacle {
         Obstacle::TooFewFiles { needed, .. } => format!("ulimit -n {needed}"),
+        Obstacle::NoLauncher { program, .. } => fill!(words::NO_LAUNCHER_REMEDY, lang, program),
+        Obstacle::NoAddress { .. } => fill!(words::NO_ADDRESS_REMEDY, lang),
         Obstacle::NoProgram { program, .. } | Obstacle::NoMonitor { program } => {
             fill!(words::NO_PROGRAM_REMEDY, lang, program)
         }

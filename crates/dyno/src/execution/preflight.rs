@@ -2,6 +2,7 @@
 
 use crate::checkup;
 use crate::databases::missing;
+use crate::generators;
 use crate::original_settings::hooks;
 use crate::systems::control_connections;
 use crate::workload::AnyWorkload;
@@ -51,6 +52,7 @@ pub(crate) fn check(
     length_of_trials(plan, found);
     open_files(plan, found);
     results_space(plan, out, found);
+    found.extend(generators::obstacles(plan).into_iter().map(|it| warning(Place::Load, it)));
     let machine = checkup::machine(&Environment::capture());
     let obstacles = machine.into_iter().filter(Observation::is_warning).map(Obstacle::Doubt);
     found.extend(obstacles.map(|obstacle| warning(Place::Machine, obstacle)));
@@ -90,11 +92,13 @@ fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
 fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let rooms = plan.configurations.iter().map(|configuration| {
         let engine = plan.systems[configuration.system].engine();
-        let room =
-            open_files::make_room(engine, plan.sum_of_groups(configuration, ClientGroup::sessions));
-        room.map_err(|short| {
-            (plan.sum_of_groups(configuration, |group| group.clients.count), short)
-        })
+        // Those of one process.
+        let sum = |of: fn(&ClientGroup) -> u32| {
+            let all = plan.sum_of_groups(configuration, of);
+            all.div_ceil(configuration.load.generators.unwrap_or(1))
+        };
+        let room = open_files::make_room(engine, sum(ClientGroup::sessions));
+        room.map_err(|short| (sum(|group| group.clients.count), short))
     });
     if let Some((clients, short)) =
         rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)

@@ -128,15 +128,9 @@ fn said(output: &Path) -> String {
 
 impl Fleet {
     fn launch(plan: &LauncherPlan, number: u32, interrupts: &Interrupts) -> Result<Self, String> {
-        if let Some(program) = launch::missing(plan) {
-            return Err(format!(
-                "generators cannot be started: there is no {program} here, which the launcher \
-                 `{}` needs",
-                plan.kind
-            ));
-        }
         let (secured, key) = secure::coordinator()?;
-        let (listener, address) = listen(plan)?;
+        let (listener, address) = listen(plan)
+            .map_err(|reason| format!("the coordinator cannot listen for generators: {reason}"))?;
         let invitation = Invitation::new(address, key);
         let commands = launch::commands(plan, number, &invitation)?;
         let launches =
@@ -199,15 +193,21 @@ impl Drop for Fleet {
 }
 
 /// Where the coordinator listens, and the address that generators are told.
-fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), String> {
+///
+/// # Errors
+/// When this machine does not have the address, in words.
+pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), String> {
     let text = plan.address.as_deref().unwrap_or("127.0.0.1");
     let with_port = if text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
         text.to_owned()
     } else {
         format!("{text}:0")
     };
-    let told = |error: io::Error| format!("cannot listen at `launcher.address` {text}: {error}");
+    let told = |error: io::Error| error.to_string();
     let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(told)?.collect();
+    if addresses.iter().any(|it| it.ip().is_unspecified()) {
+        return Err("it stands for all addresses of this machine, and generators need one".into());
+    }
     let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
     listener.set_nonblocking(true).map_err(told)?;
     let port = listener.local_addr().map_err(told)?.port();

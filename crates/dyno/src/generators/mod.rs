@@ -5,6 +5,7 @@
 //! * `message`: what coordinator and generators tell each other;
 //! * `secure`: TLS with a key that is made at the start and pinned by its fingerprint; `link`:
 //!   messages over a connection;
+//! * `preflight`: whether generators can be started at all;
 //! * `launch`: the command lines that start generators; `clock`: how far the clocks of two machines
 //!   are apart; `member`: the coordinator's end of one connection; `fleet`: all generators of a
 //!   run;
@@ -18,8 +19,10 @@ mod launch;
 mod link;
 mod member;
 mod message;
+mod preflight;
 mod secure;
 mod trial;
 
 pub(crate) use fleet::Fleets;
+pub(crate) use preflight::obstacles;
 pub(crate) use trial::TrialGenerators;

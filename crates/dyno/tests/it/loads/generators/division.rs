@@ -231,8 +231,9 @@ fn a_command_starts_generators_and_its_failures_are_shown() {
     assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
     assert!(ended.stderr.contains("refuses: its token is wrong"), "{ended}");
     let ended = run("no-such-launcher {generator}", "r4");
-    let told = "there is no no-such-launcher here, which the launcher `command` needs";
-    assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
+    let told = "the command `launcher.command` runs no-such-launcher, which is not installed";
+    assert!(ended.code == 4 && ended.stderr.contains(told), "{ended}");
+    assert!(!bench.path().join("r4").exists(), "{ended}");
 }
 
 #[test]
@@ -276,6 +277,43 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
         let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
         assert!([3, 4].contains(&ended.code) && ended.stderr.contains(told), "{told}: {ended}");
         assert!(!bench.path().join("r").exists(), "{ended}");
+    }
+}
+
+#[test]
+fn what_keeps_generators_from_starting_is_found_before_the_run() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path().join("bin")).expect("it is ours");
+    std::os::unix::fs::symlink("/bin/sh", bench.path().join("bin/sh")).expect("it is ours");
+    let text = spec(
+        "url = \"null:\"",
+        "{ kind = \"oltp_point_select\", tables = 1, table_size = 10 }",
+        "{ clients = 4, duration = \"1s\", generators = 2 }",
+        "",
+    );
+    for (launcher, told) in [
+        ("kind = \"slurm\"", "starts generators with srun, which is not installed"),
+        ("kind = \"mpi\"", "starts generators with mpirun, which is not installed"),
+        ("kind = \"ssh\", hosts = [\"a\"]", "starts generators with ssh, which is not installed"),
+        ("address = \"192.0.2.1\"", "cannot use `launcher.address` 192.0.2.1: Cannot assign"),
+        ("address = \"0.0.0.0:0\"", "`launcher.address` 0.0.0.0:0: it stands for all addresses"),
+        (
+            "address = \"no-such-host.invalid\"",
+            "cannot use `launcher.address` no-such-host.invalid",
+        ),
+    ] {
+        let text = text.replacen("workload", &format!("launcher = {{ {launcher} }}\nworkload"), 1);
+        bench.file("spec.toml", text);
+        for line in [&["run", "spec.toml", "--out", "r"][..], &["plan", "spec.toml"]] {
+            let mut command = bench.command(line);
+            command.env("PATH", bench.path().join("bin"));
+            let ended = Ended::from(command.output().expect("dyno can be started"));
+            let all = format!("{}{}", ended.stdout, ended.stderr);
+            assert!(ended.code == 4 && all.contains(told), "{told}: {ended}");
+            let remedy = "give an address of this machine that all generators can reach";
+            assert!(!launcher.starts_with("address") || all.contains(remedy), "{ended}");
+        }
+        assert_eq!(bench.names(), ["bin", "spec.toml"]);
     }
 }
 

@@ -1,0 +1,4 @@
+//! Trials whose clients are divided among several processes, and what starts these.
+
+mod division;
+mod launchers;
