@@ -11,6 +11,7 @@
 //!   connections;
 //! * [`open_files`]: how many files connections need, and how many are allowed;
 //! * [`timeout`]: timeouts for queries outside the load, and the effect of Ctrl-C on them;
+//! * [`statistics`]: updates of the planner's statistics;
 //! * [`own_sessions`]: which of a server's sessions are dyno's own;
 //! * one folder per system, all with the same structure: `mod.rs`, `connection.rs` (state and I/O),
 //!   `protocol/` (encoding and decoding; no I/O imports), `error.rs` (error numbers to failure
@@ -35,6 +36,7 @@ pub mod postgres;
 pub mod reading;
 pub mod sql_text;
 pub mod sqlite;
+pub mod statistics;
 pub mod timeout;
 pub mod transport;
 pub mod value;
@@ -44,6 +46,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use connection::Connection;
 pub use driver::{Driver, Outcome, Statement};
 pub use postgres::protocol::placeholder;
+pub use statistics::update_statistics;
 pub use timeout::TimeoutPolicy;
 pub use transport::{Executor, Io, block_on};
 pub use value::{

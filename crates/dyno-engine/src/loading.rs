@@ -2,12 +2,15 @@
 //! bulk load interface.
 
 use crate::workload::{DataSet, TableDefinition};
+use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{
     BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on, lock,
+    update_statistics,
 };
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
+use dyno_model::warning::Warning;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -74,15 +77,24 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let parts = loading.data.parts();
     for part in if parts.is_empty() { vec![loading.data] } else { parts } {
         part.make(loading.target, loading.interrupts)?;
+        note_rejected(part.update_statistics(loading.target)?, listener);
     }
     // Refreshes the planner's statistics, so that the first trial does not run on estimates.
-    if let Some(analyze) = loading.target.engine.traits().analyze
-        && total > 0
-    {
-        ask(&mut connection, tables.iter().map(|table| format!("{analyze} {}", table.name)))?;
+    if total > 0 {
+        let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
+        note_rejected(block_on(update_statistics(&mut connection, &names))?, listener);
     }
     block_on(connection.close());
     Ok(total)
+}
+
+/// Reports statements about the planner's statistics that the server rejected: the data is
+/// complete without them.
+pub fn note_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn Listener) {
+    for RejectedStatement { statement, failure } in rejected {
+        let reason = failure.to_string();
+        listener.event(&Event::RunWarning(Warning::StatementRefused { statement, reason }));
+    }
 }
 
 /// Fills one table, which exists and is empty, with this many concurrent connections, and builds

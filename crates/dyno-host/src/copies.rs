@@ -202,8 +202,9 @@ fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> 
         let columns = columns.join(", ");
         session
             .run(&format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {of}.{table}"))?;
-        let analyze = original.engine.traits().analyze.unwrap_or_default();
-        session.rows(&format!("{analyze} {table}"))?;
+        if let Some(analyze) = original.engine.traits().analyze.first() {
+            session.rows(&format!("{analyze} {table}"))?;
+        }
     }
     Ok(())
 }

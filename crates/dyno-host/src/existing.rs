@@ -1,6 +1,7 @@
 //! Systems that dyno did not start: their password, version and settings.
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::questions;
 use crate::error::HostError;
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usual_password};
@@ -20,10 +21,12 @@ use std::time::Duration;
 pub struct ConnectedSystem {
     /// The address for clients.
     pub target: Target,
-    /// The version it reports.
+    /// The version it reports, after the name of a product that only shares the protocol.
     pub version: String,
     /// Effective values of the settings that affect results and of those that were requested.
     pub settings: BTreeMap<String, String>,
+    /// Why the server did not report its settings, if so.
+    pub settings_refused: Option<String>,
     /// Requested settings that are not in force.
     pub problems: Vec<SettingProblem>,
     /// Requested settings that are in force with a rounded value.
@@ -194,14 +197,22 @@ fn connect_by(
     let mut session = open(&target).map_err(|failure| {
         HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
     })?;
-    let found = settings::read_with(&mut session, system.engine).map_err(|failure| {
-        HostError::new(format!("cannot read the settings of {place}: {failure}"))
-    })?;
-    let version = session.identity().version;
+    let (found, settings_refused) = match settings::read_with(&mut session, system.engine) {
+        Ok(found) => (found, None),
+        // Only requested settings must be read back.
+        Err(failure) if failure.is_refusal() && asked.is_empty() => {
+            (BTreeMap::new(), Some(failure.to_string()))
+        }
+        Err(failure) => {
+            let text = format!("cannot read the settings of {place}: {failure}");
+            return Err(HostError::new(text));
+        }
+    };
+    let version = questions(system.engine).identity(&mut session, &found).shown();
     drop(session);
     let Compared { record: settings, problems, rounded } =
         settings::compared(system.engine, asked, &found);
-    Ok(ConnectedSystem { target, version, settings, problems, rounded })
+    Ok(ConnectedSystem { target, version, settings, settings_refused, problems, rounded })
 }
 
 /// A hint after a failed login.
@@ -255,6 +266,7 @@ fn place(system: &ExistingSystem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, serve};
     use dyno_model::target::{Engine, Tls};
     use std::fs;
 
@@ -345,5 +357,60 @@ mod tests {
             "{error}"
         );
         assert!(!error.contains("s3cret"), "{error}");
+    }
+
+    /// Connects to a null server that imitates a product.
+    fn connected_to(
+        persona: &'static Persona,
+        engine: Engine,
+        asked: &[(&str, &str)],
+    ) -> Result<ConnectedSystem, HostError> {
+        let options = Options { persona: Some(persona), ..Options::default() };
+        let server = serve(persona.protocol, ([127, 0, 0, 1], 0).into(), options).unwrap();
+        let address = server.local_addr;
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        let password = PasswordSource::Url { password: Secret::new("any") };
+        let system = ExistingSystem { engine, ..system(password, endpoint) };
+        let asked = asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        connect(&system, QueryMode::Prepared, Duration::from_secs(60), &asked.collect())
+    }
+
+    #[test]
+    fn a_system_is_named_for_its_product_and_not_for_the_protocol() {
+        let [(_, _, cockroachdb), (_, _, yugabytedb), (_, _, tidb), (_, _, vitess)] = Persona::ALL;
+        let rows = [
+            (cockroachdb, Engine::Postgres, "CockroachDB CCL v25.2.0"),
+            (yugabytedb, Engine::Postgres, "YugabyteDB 15.2-YB-2025.1.0.0-b0"),
+            (tidb, Engine::Mysql, "TiDB 8.0.11-TiDB-v8.5.1-dyno-null-server"),
+            (vitess, Engine::Mysql, "Vitess 8.0.40-Vitess-dyno-null-server"),
+        ];
+        for (persona, engine, version) in rows {
+            let connected = connected_to(persona, engine, &[]).unwrap();
+            assert_eq!(connected.version, version);
+            assert_eq!(connected.settings_refused, None);
+        }
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_missed_only_where_some_are_requested() {
+        static SILENT: Persona = Persona {
+            protocol: Protocol::Postgres,
+            version: "16.4",
+            parameters: &[],
+            answers: &[("SELECT version()", "Greenplum Database")],
+            rejections: &[Rejection {
+                statement: "SELECT lower(name), setting",
+                code: 0,
+                sqlstate: "42501",
+                message: "permission denied for view pg_settings",
+            }],
+        };
+        let connected = connected_to(&SILENT, Engine::Postgres, &[]).unwrap();
+        assert!(connected.settings.is_empty());
+        assert!(connected.settings_refused.unwrap().contains("permission denied for view"));
+        assert_eq!(connected.version, "Greenplum 16.4");
+        let asked = [("work_mem", "4MB")];
+        let error = connected_to(&SILENT, Engine::Postgres, &asked).unwrap_err().to_string();
+        assert!(error.contains("cannot read the settings"), "{error}");
     }
 }

@@ -293,6 +293,8 @@ impl Run {
             Event::InterimAnalysis(interim_analysis) => {
                 self.interim_analyses.push(interim_analysis);
             }
+            // One that is raised each time data is loaded.
+            Event::RunWarning(warning) if self.warnings.contains(&warning) => {}
             Event::RunWarning(warning) => self.warnings.push(warning),
             Event::RunFinished { is_interrupted, .. } => {
                 self.has_ended = true;

@@ -72,9 +72,9 @@ fn mysql(code: u16) -> Option<FailureKind> {
         3989 => Kind::ReadOnly,
         // The session was idle longer than wait_timeout; sent just before the connection closes.
         4031 => Kind::ConnectionLost,
-        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and concurrent schema
-        // changes.
-        8002 | 8022 | 8028 | 9007 => Kind::Serialization,
+        // TiDB: conflicts that an optimistic transaction finds at COMMIT, concurrent schema changes,
+        // and a snapshot that has been collected as garbage.
+        8002 | 8005 | 8022 | 8027 | 8028 | 9006 | 9007 => Kind::Serialization,
         // TiDB: a lock could not be resolved in time.
         9004 => Kind::LockWait,
         // TiDB and ProxySQL: the layer behind the SQL layer does not answer.
@@ -187,6 +187,8 @@ fn by_sqlstate(sqlstate: &str) -> FailureKind {
         Some("08") => FailureKind::ConnectionLost,
         // Invalid authorisation.
         Some("28") => FailureKind::Authentication,
+        // It is unknown whether the statement was completed.
+        Some("40") if sqlstate == "40003" => FailureKind::OutcomeUnknown,
         // Transaction rollback.
         Some("40") => FailureKind::Serialization,
         // Syntax error or access rule violation.
@@ -225,6 +227,10 @@ mod tests {
             (Product::Mysql, 4031, "HY000", FailureKind::ConnectionLost),
             // Unknown numbers are classified by SQLSTATE.
             (Product::Mysql, 60_000, "40001", FailureKind::Serialization),
+            (Product::Mysql, 60_000, "40003", FailureKind::OutcomeUnknown),
+            // TiDB: write conflict; the snapshot is too old.
+            (Product::Mysql, 9007, "HY000", FailureKind::Serialization),
+            (Product::Mysql, 9006, "HY000", FailureKind::Serialization),
             (Product::Mysql, 60_000, "42S99", FailureKind::BadStatement),
             (Product::Mysql, 60_000, "", FailureKind::Other),
             (Product::Mysql, 60_000, "é", FailureKind::Other),

@@ -63,8 +63,9 @@ fn by_class(sqlstate: &str) -> FailureKind {
         // syntax errors and unknown names.
         Some("26" | "3D" | "3F" | "42") => Kind::BadStatement,
         Some("28") => Kind::Authentication,
-        // 40001: the transaction conflicted with another one.
-        Some("40") => Kind::Serialization,
+        // 40001: the transaction conflicted with another one. 72000: its snapshot is too old, also
+        // YugabyteDB's; a new transaction has a new one.
+        Some("40" | "72") => Kind::Serialization,
         // Disk, memory, lock table; a limit of the server; system errors.
         Some("53" | "54" | "58") => Kind::OutOfResources,
         // 57014: on request, or by statement_timeout.
@@ -110,6 +111,7 @@ mod tests {
     fn states_determine_the_retry_policy() {
         let cases = [
             ("40001", FailureKind::Serialization),
+            ("72000", FailureKind::Serialization),
             ("40P01", FailureKind::Deadlock),
             ("55P03", FailureKind::LockWait),
             ("57014", FailureKind::Cancelled),

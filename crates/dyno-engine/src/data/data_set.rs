@@ -1,6 +1,7 @@
 //! The tables of a workload, and the rows in them.
 
 use dyno_drivers::RowWriter;
+use dyno_drivers::statistics::RejectedStatement;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::sync::atomic::AtomicUsize;
@@ -68,6 +69,18 @@ pub trait DataSet: Send + Sync {
     /// Why it could not be made.
     fn make(&self, _target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         Ok(())
+    }
+
+    /// Updates the planner's statistics of what [`Self::make`] created. Returns the statements that
+    /// the server rejected.
+    ///
+    /// # Errors
+    /// As [`update_statistics`](dyno_drivers::update_statistics).
+    fn update_statistics(
+        &self,
+        _target: &Target,
+    ) -> Result<Vec<RejectedStatement>, OperationFailure> {
+        Ok(Vec::new())
     }
 
     /// Removes what [`Self::make`] created. dyno drops the rest.

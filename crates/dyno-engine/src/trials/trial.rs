@@ -367,7 +367,7 @@ fn trial(
         false => block_on(schema::read(&mut observers[0], input.nodes[0].target.engine)),
     };
     let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
-    let server_version = observers[0].identity().version;
+    let server_version = observers[0].identity().shown();
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());

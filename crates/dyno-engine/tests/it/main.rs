@@ -9,6 +9,7 @@ mod growth;
 mod load;
 mod open_loop;
 mod power_cut;
+mod rejected_statistics;
 mod retries;
 mod scheduling;
 

@@ -21,6 +21,7 @@ pub(super) const QUESTIONS: Questions = Questions {
         spare: |_| {},
     },
     observe: None,
+    versions: &[],
     tables: None,
     is_plain_table: "",
     server: None,

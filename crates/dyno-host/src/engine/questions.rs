@@ -3,6 +3,7 @@
 use super::setting::Setting;
 use super::values::Values;
 use crate::control_connection::{Asked, ControlConnection};
+use dyno_model::engine::Identity;
 use dyno_model::target::Target;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,6 +15,9 @@ pub(crate) struct Questions {
     /// the id of the server's thread or process that serves it. Figures of databases are summed
     /// over the named ones. `None` where there is nothing to observe.
     pub(crate) observe: Option<Observe>,
+    /// Queries whose answers name the product and its version, for what a server does not report on
+    /// connecting.
+    pub(crate) versions: &'static [&'static str],
     /// Queries about tables; `None` where there are no tables.
     pub(crate) tables: Option<TableQuestions>,
     /// Query prefix; the table's name follows. Whether the table is an ordinary one, created by
@@ -21,6 +25,21 @@ pub(crate) struct Questions {
     pub(crate) is_plain_table: &'static str,
     /// Queries that only a server answers.
     pub(crate) server: Option<ServerQuestions>,
+}
+
+impl Questions {
+    /// Product and version of a server, of which these settings are known.
+    pub(crate) fn identity(
+        &self,
+        session: &mut ControlConnection,
+        found: &FoundSettings,
+    ) -> Identity {
+        // A server that refuses one is known by the answers to the others.
+        let answers = self.versions.iter().filter_map(|sql| session.first(sql).ok().flatten());
+        let versions: Vec<String> = answers.collect();
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        session.identity().told(&versions.join(" "), &names)
+    }
 }
 
 /// SQL queries about the tables of a database.

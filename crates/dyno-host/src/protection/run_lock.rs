@@ -11,6 +11,7 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::{LockQuestions, questions};
 use crate::error::HostError;
 use dyno_drivers::timeout::is_end_requested;
+use dyno_model::engine::Capability;
 use dyno_model::schema::MARKER_TABLE;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::RefCell;
@@ -177,7 +178,7 @@ fn take_session(
         let began = Instant::now();
         loop {
             if is_yes(session.first(take)?.as_deref()) {
-                return Ok(Some(Held::Session(Box::new(RefCell::new(session)), questions)));
+                return Ok(Some(kept(session, questions)));
             }
             if began.elapsed() >= TIMEOUT || is_end_requested() {
                 return Ok(None);
@@ -194,6 +195,19 @@ fn take_session(
             )))
         }),
     }
+}
+
+/// A lock that the server granted. Some products grant it without any effect.
+fn kept(mut session: ControlConnection, questions: &'static LockQuestions) -> Held {
+    let lacks_locks = session.identity().product.lacks(Capability::AdvisoryLocks);
+    match session.first(questions.is_held) {
+        Err(failure) => return Held::Nowhere(failure.to_string()),
+        Ok(answer) if lacks_locks || !is_yes(answer.as_deref()) => {
+            return Held::Nowhere("the server's advisory locks have no effect".to_owned());
+        }
+        Ok(_) => {}
+    }
+    Held::Session(Box::new(RefCell::new(session)), questions)
 }
 
 /// The statement that acquires the lock on this connection, which keeps its session from here on.
@@ -307,4 +321,29 @@ fn is_same_file(file: &File, path: &Path) -> bool {
     let number = |of: fs::Metadata| (of.dev(), of.ino());
     let there = fs::symlink_metadata(path).map(number).ok();
     there.is_some() && there == file.metadata().map(number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_drivers::null::server::{Options, Persona, serve};
+
+    #[test]
+    fn a_lock_that_is_granted_without_effect_is_none() {
+        let [(_, _, cockroachdb), (_, _, yugabytedb), ..] = Persona::ALL;
+        let rows = [
+            (cockroachdb, "the server's advisory locks have no effect"),
+            (yugabytedb, "advisory locks are not yet implemented"),
+        ];
+        for (persona, reason) in rows {
+            let options = Options { persona: Some(persona), ..Options::default() };
+            let server = serve(persona.protocol, ([127, 0, 0, 1], 0).into(), options).unwrap();
+            let address = server.local_addr;
+            let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+            let target =
+                Target { user: "any".to_owned(), ..Target::new(Engine::Postgres, endpoint) };
+            let lock = take(&target, || false).map_err(HostError::from).unwrap().unwrap();
+            assert!(lock.problem().is_some_and(|it| it.contains(reason)), "{:?}", lock.problem());
+        }
+    }
 }

@@ -12,6 +12,7 @@
 
 use crate::control_connection::ControlConnection;
 use crate::engine::{UPTIME, questions};
+use dyno_model::engine::Capability;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
@@ -38,7 +39,13 @@ pub fn snapshot_of(
         Some(server) => {
             let databases =
                 if databases.is_empty() { slice::from_ref(&target.database) } else { databases };
-            (server.counters)(&mut ControlConnection::open(target)?, databases)
+            let mut session = ControlConnection::open(target)?;
+            let mut counters = (server.counters)(&mut session, databases)?;
+            if session.identity().product.lacks(Capability::CommitCounter) {
+                let counter = target.engine.traits().commit_counter;
+                counters.retain(|name, _| Some(name.as_str()) != counter);
+            }
+            Ok(counters)
         }
         None => Ok(BTreeMap::new()),
     }

@@ -5,23 +5,6 @@ use super::{Engine, Product};
 use std::fmt;
 use std::str::FromStr;
 
-/// How products that share a protocol are distinguished: a part of the version that they report.
-const MARKS: &[(Engine, &str, Product)] = &[
-    (Engine::Mysql, "MariaDB", Product::Mariadb),
-    (Engine::Mysql, "TiDB", Product::Other(Engine::Mysql, "tidb")),
-    (Engine::Postgres, "-YB-", Product::Other(Engine::Postgres, "yugabytedb")),
-];
-
-impl Product {
-    /// The product behind a version as a server or its program reports it.
-    #[must_use]
-    pub fn recognised(engine: Engine, reported: &str) -> Self {
-        let mark = MARKS.iter().find(|(of, mark, _)| *of == engine && reported.contains(mark));
-        let own = || Self::ALL.into_iter().find(|product| product.engine() == engine);
-        mark.map(|(.., product)| *product).or_else(own).expect("every engine has a product")
-    }
-}
-
 /// Identity that a server reports on connecting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
@@ -33,10 +16,35 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From a version as a server reports it.
+    /// From a version as a server reports it on connecting.
     #[must_use]
     pub fn reported(engine: Engine, version: &str) -> Self {
-        Self::new(Product::recognised(engine, version), version)
+        Self::new(Product::recognised(engine, version, &[]), version)
+    }
+
+    /// With what the server answers when it is asked: its own version with comments, and the names
+    /// of its settings.
+    #[must_use]
+    pub fn told(self, versions: &str, settings: &[&str]) -> Self {
+        let engine = self.product.engine();
+        // What it reports on connecting is certain; answers may name the product behind a proxy.
+        let all = format!("{} {versions}", self.version);
+        match Product::recognised(engine, &all, settings) {
+            other @ Product::Other(..) => Self { product: other, ..self },
+            _ => self,
+        }
+    }
+
+    /// Product and version as shown in reports: the name of a compatible product precedes its
+    /// version; others are known from the kind of the system.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self.product.compatible() {
+            Some(it) if !self.version.starts_with(it.title) => {
+                format!("{} {}", it.title, self.version).trim_end().to_owned()
+            }
+            _ => self.version.clone(),
+        }
     }
 
     /// The version of a known product without additions by its servers or packagers.
@@ -45,9 +53,9 @@ impl Identity {
         let version = match product {
             // Sent before version 11, so that replicas do not consider 10 to be older than 5.
             Product::Mariadb => reported.strip_prefix("5.5.5-").unwrap_or(reported),
-            // `15.12 (Debian 15.12-0+deb12u2)`
+            // `15.12 (Debian 15.12-0+deb12u2)`, `CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu, ...)`
             _ if product.engine() == Engine::Postgres => {
-                reported.split(' ').next().unwrap_or_default()
+                reported.split(" (").next().unwrap_or_default()
             }
             _ => reported,
         };
@@ -106,6 +114,12 @@ mod tests {
                 "8.0.11-TiDB-v7.5.0",
             ),
             (Engine::Postgres, "15.18 (Debian 15.18-0+deb12u1)", Product::Postgres, "15.18"),
+            (
+                Engine::Postgres,
+                "CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu, built 2025/05/09)",
+                Product::Other(Engine::Postgres, "cockroachdb"),
+                "CockroachDB CCL v25.2.0",
+            ),
             (Engine::Postgres, "", Product::Postgres, ""),
             (Engine::Sqlite, "3.50.4", Product::Sqlite, "3.50.4"),
         ];
@@ -119,7 +133,34 @@ mod tests {
     #[test]
     fn every_engine_has_a_product_of_its_own() {
         for engine in Engine::ALL {
-            assert_eq!(Product::recognised(engine, "").engine(), engine);
+            assert_eq!(Product::recognised(engine, "", &[]).engine(), engine);
+        }
+    }
+
+    #[test]
+    fn reports_name_a_compatible_product_once() {
+        let shown = |engine, reported: &str, asked: &str, settings: &[&str]| {
+            Identity::reported(engine, reported).told(asked, settings).shown()
+        };
+        let rows = [
+            (shown(Engine::Postgres, "15.18 (Debian)", "PostgreSQL 15.18 on x86_64", &[]), "15.18"),
+            (
+                shown(Engine::Postgres, "16.4", "PostgreSQL 16.4", &["rds.a"]),
+                "Amazon RDS for PostgreSQL 16.4",
+            ),
+            (
+                shown(Engine::Postgres, "CockroachDB CCL v25.2.0 (x)", "", &[]),
+                "CockroachDB CCL v25.2.0",
+            ),
+            (shown(Engine::Mysql, "8.0.30-Vitess", "", &[]), "Vitess 8.0.30-Vitess"),
+            (
+                shown(Engine::Mysql, "8.0.36-28", "Percona Server (GPL)", &[]),
+                "Percona Server 8.0.36-28",
+            ),
+            (shown(Engine::Mysql, "11.8.2-MariaDB", "Debian", &[]), "11.8.2-MariaDB"),
+        ];
+        for (shown, expected) in rows {
+            assert_eq!(shown, expected);
         }
     }
 

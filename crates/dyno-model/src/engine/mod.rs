@@ -3,7 +3,8 @@
 //! * [`Engine`]: their names; a new engine is added here first, and compiler errors point to the
 //!   rest;
 //! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: the facts of each engine, in one file per engine;
-//! * [`Product`]: the product of a server, with its [`Version`], known once it is connected to;
+//! * [`Product`]: the product of a server, with its [`Version`], known once it is connected to, and
+//!   what it lacks ([`Capability`]);
 //! * [`ServerKind`]: products that dyno can start, with their [`Clustering`].
 //!
 //! Facts that require a connection are in dyno-host, in a table of the same structure
@@ -14,11 +15,13 @@ mod identity;
 mod mysql;
 mod null;
 mod postgres;
+mod products;
 mod sqlite;
 mod sysbench;
 mod traits;
 
 pub use identity::{Identity, Version};
+pub use products::{Capability, Compatible};
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;
 
@@ -129,7 +132,7 @@ impl fmt::Display for Engine {
 /// The product of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Product {
-    /// MySQL, and builds of it that do not identify themselves (Percona Server).
+    /// MySQL, and builds of it that do not identify themselves.
     Mysql,
     /// MariaDB.
     Mariadb,

@@ -17,7 +17,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: Some("Com_commit"),
     flush_statistics: None,
     jdbc: Some("mariadb"),
-    analyze: Some("ANALYZE TABLE"),
+    analyze: &["ANALYZE TABLE"],
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     // MySQL has a specific error number (3159) for a server that requires encryption; for an

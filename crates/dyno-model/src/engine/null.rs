@@ -17,7 +17,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: None,
     flush_statistics: None,
     jdbc: None,
-    analyze: None,
+    analyze: &[],
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,

@@ -21,7 +21,7 @@ pub(super) const TRAITS: Traits = Traits {
     jdbc: None,
     // Also sets hint bits and the visibility map, which autovacuum would otherwise do in the middle
     // of a trial.
-    analyze: Some("VACUUM ANALYZE"),
+    analyze: &["VACUUM ANALYZE", "ANALYZE"],
     client_defaults: ClientDefaults {
         variables: &VARIABLES,
         // Location on Debian and others.

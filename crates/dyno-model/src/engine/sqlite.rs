@@ -18,7 +18,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: None,
     flush_statistics: None,
     jdbc: None,
-    analyze: Some("ANALYZE"),
+    analyze: &["ANALYZE"],
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,

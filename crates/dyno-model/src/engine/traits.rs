@@ -38,8 +38,9 @@ pub struct Traits {
     /// Its driver name in the URL of the web application in `examples/webapp`; `None`: the
     /// application has no driver for it.
     pub jdbc: Option<&'static str>,
-    /// Updates the planner's statistics of the table whose name follows.
-    pub analyze: Option<&'static str>,
+    /// Statements that update the planner's statistics of the table whose name follows, best first;
+    /// the others are for servers that refuse the best.
+    pub analyze: &'static [&'static str],
     /// Defaults of its own client programs for omitted parts of an address.
     pub client_defaults: ClientDefaults,
     /// True when connections over unix sockets can be encrypted.

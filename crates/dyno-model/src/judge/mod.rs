@@ -183,7 +183,8 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::OfGenerators { .. }
         | Warning::ClockUncertain { .. }
         | Warning::Background { .. }
-        | Warning::CountersDiffer { .. } => true,
+        | Warning::CountersDiffer { .. }
+        | Warning::CommitsNotCompared { .. } => true,
         Warning::Collapse { .. }
         | Warning::WarmUpLeft { .. }
         | Warning::Drift { .. }
@@ -193,6 +194,8 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::BlockRestarted { .. }
         | Warning::BlockApart { .. }
         | Warning::SettingRounded { .. }
+        | Warning::SettingsNotRead { .. }
+        | Warning::StatementRefused { .. }
         | Warning::Imported { .. }
         | Warning::ProgramWarned { .. }
         | Warning::EventsCounted { .. }
@@ -412,12 +415,15 @@ fn restart(facts: &Facts) -> Option<Warning> {
 /// rejects it for a transaction that another node has aborted, without examining the statement.
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let counter = asked.engine.traits().commit_counter?;
+    let Some(theirs) = record.server_counters.get(counter) else {
+        return Some(Warning::CommitsNotCompared { counter: counter.to_owned() });
+    };
     let in_doubt =
         record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
     if in_doubt > 0 {
         return None;
     }
-    let theirs = u64::try_from(*record.server_counters.get(counter)?).ok()?;
+    let theirs = u64::try_from(*theirs).ok()?;
     let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
     let refused = record.sum_of_groups(|_, facts| facts.commits_refused_in_all);
     let counter = counter.to_owned();

@@ -57,7 +57,10 @@ fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Wa
     let load = LoadPlan::new(stop);
     let mut record = record();
     change(&mut record);
-    judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
+    let mut warnings = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+    // Few tests are about it.
+    warnings.retain(|warning| !matches!(warning, Warning::CommitsNotCompared { .. }));
+    warnings
 }
 
 fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
@@ -148,6 +151,7 @@ fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
     let stop = StopRule::Duration(Nanos(10 * SECOND));
     let load = LoadPlan { rate: Some(10_000.0), is_overload: true, ..LoadPlan::new(stop) };
     let mut overloaded = record();
+    overloaded.server_counters.insert("Com_commit".to_owned(), 50_000);
     overloaded.open_loop =
         Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
     overloaded.warnings =
@@ -305,6 +309,7 @@ fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_
     let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
+    written.server_counters.insert("Com_commit".to_owned(), 50_000);
     facts(&mut written).steal = 0.04;
     // As under a rule that no longer applies.
     written.warnings = vec![seen.clone(), Warning::FewTransactions { committed: 50_000 }];
@@ -409,6 +414,24 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
     let what = "kill node 2".to_owned();
     assert_eq!(not_made, [Warning::FaultNotMade { what, reason: "it does not run".to_owned() }]);
+}
+
+#[test]
+fn a_server_without_a_counter_of_commits_is_noted_where_its_engine_has_one() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
+    let missing = |counter: Option<&str>, engine| {
+        let mut record = record();
+        let counter = counter.map(|name| (name.to_owned(), 50_000));
+        record.server_counters.extend(counter);
+        judge(&record, &Asked { engine, clients: 8, load: &load })
+    };
+    let note = Warning::CommitsNotCompared { counter: "Com_commit".to_owned() };
+    assert_eq!(note.severity(), Severity::Note);
+    for counter in [None, Some("Com_select")] {
+        assert_eq!(missing(counter, Engine::Mysql), std::slice::from_ref(&note));
+    }
+    assert_eq!(missing(Some("Com_commit"), Engine::Mysql), []);
+    assert_eq!(missing(None, Engine::Postgres), []);
 }
 
 #[test]

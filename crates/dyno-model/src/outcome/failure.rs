@@ -203,6 +203,14 @@ impl OperationFailure {
         self.code != 0 || !self.sqlstate.is_empty()
     }
 
+    /// True when the database rejects the statement itself, so that repeating it is futile.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        use FailureKind::{BadStatement, Other, Permission, ReadOnly, Unsupported};
+        let kinds = [BadStatement, Other, Permission, ReadOnly, Unsupported];
+        self.is_answered() && kinds.contains(&self.kind)
+    }
+
     /// True when it is unknown whether the request took effect. If the request was a commit, the
     /// commit is in doubt.
     ///

@@ -243,6 +243,25 @@ pub enum Warning {
         /// The server's count.
         theirs: u64,
     },
+    /// The server did not report its number of commits, so dyno's count was not checked against it.
+    CommitsNotCompared {
+        /// The missing counter.
+        counter: String,
+    },
+    /// The server rejected a statement without which the run continued.
+    StatementRefused {
+        /// The statement.
+        statement: String,
+        /// The server's error.
+        reason: String,
+    },
+    /// The server did not report its settings, so the results do not name them.
+    SettingsNotRead {
+        /// Name of the system.
+        system: String,
+        /// The server's error.
+        reason: String,
+    },
     /// The trials of a block were not measured in one session: the machine was rebooted between
     /// them, or they were measured on several machines.
     BlockRestarted {
@@ -387,6 +406,7 @@ impl Warning {
                 | Self::SameWait { .. }
                 | Self::ServerRestarted { .. }
                 | Self::CountersDiffer { .. }
+                | Self::CommitsNotCompared { .. }
         )
     }
 
@@ -463,6 +483,9 @@ impl Warning {
             | Self::SentAsText { .. }
             | Self::Unpaced
             | Self::SettingRounded { .. }
+            | Self::SettingsNotRead { .. }
+            | Self::CommitsNotCompared { .. }
+            | Self::StatementRefused { .. }
             | Self::Imported { .. }
             | Self::ShortWindow { .. }
             | Self::Skipped { .. }

@@ -178,7 +178,9 @@ pub(super) fn generate(wanted: &Initialisation) -> Vec<String> {
 }
 
 pub(super) fn vacuum(engine: Engine) -> Vec<String> {
-    let Some(verb) = engine.traits().analyze.map(str::to_lowercase) else { return Vec::new() };
+    let Some(verb) = engine.traits().analyze.first().map(|verb| verb.to_lowercase()) else {
+        return Vec::new();
+    };
     ["pgbench_branches", "pgbench_tellers", "pgbench_accounts", "pgbench_history"]
         .into_iter()
         .map(|table| format!("{verb} {table}"))

@@ -9,7 +9,10 @@ use crate::expression::variables::Names;
 use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
 use crate::script::words::statements;
 use dyno_drivers::placeholder::comment_end;
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
+use dyno_drivers::statistics::RejectedStatement;
+use dyno_drivers::{
+    Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on, update_statistics,
+};
 use dyno_engine::workload::DataSet;
 use dyno_files::SETUP_MAX;
 use dyno_model::catalog::{ScriptFile, ScriptText};
@@ -122,8 +125,14 @@ impl DataSet for Setup {
     }
 
     fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
-        self.texts.iter().try_for_each(|given| self.send(given, target, interrupts))?;
-        if self.is_made_once() { analyze(target) } else { Ok(()) }
+        self.texts.iter().try_for_each(|given| self.send(given, target, interrupts))
+    }
+
+    fn update_statistics(
+        &self,
+        target: &Target,
+    ) -> Result<Vec<RejectedStatement>, OperationFailure> {
+        if self.is_made_once() { analyze(target) } else { Ok(Vec::new()) }
     }
 }
 
@@ -133,18 +142,18 @@ fn connect(target: &Target) -> Result<Connection, OperationFailure> {
 
 /// Collects planner statistics of all tables; otherwise the server would do so in the middle of a
 /// trial.
-fn analyze(target: &Target) -> Result<(), OperationFailure> {
-    let (Some(analyze), true) = (target.engine.traits().analyze, target.engine.is_server()) else {
-        return Ok(());
-    };
+fn analyze(target: &Target) -> Result<Vec<RejectedStatement>, OperationFailure> {
+    if !target.engine.is_server() {
+        return Ok(Vec::new());
+    }
     let mut connection = connect(target)?;
     let mut tables = Table::default();
     block_on(connection.query(target.engine.dialect().tables, &mut tables))?;
-    for name in tables.0.into_iter().filter_map(|row| row.into_iter().nth(1)?) {
-        block_on(connection.query(&format!("{analyze} {name}"), &mut Discard))?;
-    }
+    let names: Vec<String> =
+        tables.0.into_iter().filter_map(|row| row.into_iter().nth(1)?).collect();
+    let rejected = block_on(update_statistics(&mut connection, &names))?;
     block_on(connection.close());
-    Ok(())
+    Ok(rejected)
 }
 
 /// The text, read from its file if necessary.

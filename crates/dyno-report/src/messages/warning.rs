@@ -130,6 +130,13 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             let [ours, theirs] = [ours, theirs].map(|number| figures::count(*number));
             fill!(COUNTERS_DIFFER, lang, counter, ours, theirs)
         }
+        Warning::CommitsNotCompared { counter } => fill!(COMMITS_NOT_COMPARED, lang, counter),
+        Warning::SettingsNotRead { system, reason } => {
+            fill!(SETTINGS_NOT_READ, lang, system, reason = said(reason, lang))
+        }
+        Warning::StatementRefused { statement, reason } => {
+            fill!(STATEMENT_REFUSED, lang, statement, reason = said(reason, lang))
+        }
         Warning::BlockRestarted { block } => fill!(BLOCK_RESTARTED, lang, block),
         Warning::BlockApart { block, hours } => {
             fill!(BLOCK_APART, lang, block, hours = figures::digits(*hours))
@@ -251,6 +258,9 @@ mod tests {
             Warning::ForeignSessions { sessions: 2 },
             Warning::Steal { share: 0.02 },
             Warning::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
+            Warning::CommitsNotCompared { counter: text() },
+            Warning::StatementRefused { statement: text(), reason: text() },
+            Warning::SettingsNotRead { system: text(), reason: text() },
             Warning::Unpaced,
             Warning::Paced { share: 0.5, committed: 1234 },
             Warning::Paced { share: 2.0, committed: 1234 },
@@ -306,14 +316,10 @@ mod tests {
             sentence(warnings.last().unwrap(), EN),
             "CPU used by other processes: up to 31.0 % of this machine during the window (processors: rustc 0.520 and cc1 0.100). Stop other programs while measuring."
         );
-        let differing = warnings
-            .iter()
-            .find(|warning| matches!(warning, Warning::CountersDiffer { .. }))
-            .unwrap();
-        assert_eq!(
-            sentence(differing, EN),
-            "The server counted 10,012 for Com_select, but the load generator counted 10,000."
-        );
+        let differing = warnings.iter().find(|it| matches!(it, Warning::CountersDiffer { .. }));
+        let counted =
+            "The server counted 10,012 for Com_select, but the load generator counted 10,000.";
+        assert_eq!(sentence(differing.unwrap(), EN), counted);
     }
 
     #[test]

@@ -16,9 +16,15 @@ pub(crate) fn null_server(
     arguments: &NullServerArguments,
     printer: Printer,
 ) -> Result<u8, Failure> {
+    let persona = arguments.imitate;
+    if persona.is_some_and(|it| it.protocol != arguments.protocol) {
+        return Err(Failure::new(exit_code::USAGE, "this product has another protocol")
+            .help("`dyno null-server --help` lists the products with their protocols"));
+    }
     let interrupts = Interrupts::listen()?;
-    let server = NullServer::bind(arguments.protocol, arguments.listen, Options::default())
-        .map_err(|error| {
+    let options = Options { persona, ..Options::default() };
+    let server =
+        NullServer::bind(arguments.protocol, arguments.listen, options).map_err(|error| {
             Failure::new(exit_code::SERVER_FAILED, format!("cannot listen on {}", arguments.listen))
                 .because(&error)
                 .help("choose a free address with --listen; port 0 lets the system choose a port")

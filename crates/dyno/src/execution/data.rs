@@ -107,7 +107,7 @@ impl Provider<'_, '_> {
             return Ok(Nanos(0));
         }
         if self.systems.data_policy(system) == DataPolicy::Copy {
-            return self.copy(system, data);
+            return self.copy(system, data, listener);
         }
         let mut places = Vec::new();
         for data in &data.databases {
@@ -132,13 +132,22 @@ impl Provider<'_, '_> {
     }
 
     /// Copies a system's database and runs the setup scripts in the copy.
-    fn copy(&mut self, system: usize, data: &WorkloadSet) -> Result<Nanos, Missing> {
+    fn copy(
+        &mut self,
+        system: usize,
+        data: &WorkloadSet,
+        listener: &mut dyn Listener,
+    ) -> Result<Nanos, Missing> {
         let began = Instant::now();
         self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::Trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
         let target = ready.target();
         for setup in data.setups() {
-            setup.make(&target, self.interrupts.count()).map_err(|failure| failed(&failure))?;
+            let rejected = setup
+                .make(&target, self.interrupts.count())
+                .and_then(|()| setup.update_statistics(&target))
+                .map_err(|failure| failed(&failure))?;
+            loading::note_rejected(rejected, listener);
         }
         ready.loaded = Some(data.fingerprint());
         Ok(began.elapsed().into())

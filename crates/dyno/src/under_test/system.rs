@@ -231,6 +231,13 @@ impl Ready {
         })
     }
 
+    /// The query for settings that the server refused.
+    pub(crate) fn refused_settings(&self, system: &str) -> Option<Warning> {
+        let Source::Existing(existing) = &self.source else { return None };
+        let reason = existing.settings_refused.clone()?;
+        Some(Warning::SettingsNotRead { system: system.to_owned(), reason })
+    }
+
     /// Requested settings that the server rounded.
     pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Warning> {
         let rounded = match &self.source {
@@ -483,6 +490,7 @@ mod tests {
             target: Target::new(Engine::Mysql, endpoint),
             version: String::new(),
             settings: BTreeMap::new(),
+            settings_refused: None,
             problems: Vec::new(),
             rounded: Vec::new(),
         };

@@ -159,8 +159,10 @@ impl<'p> Systems<'p> {
                 if sessions > 0 {
                     listener.event(&Event::RunWarning(Warning::ForeignSessions { sessions }));
                 }
-                let rounded = ready.rounded_settings(&self.plan.systems[system].name);
-                self.tell_once(rounded, listener);
+                let name = &self.plan.systems[system].name;
+                let mut notes = ready.rounded_settings(name);
+                notes.extend(ready.refused_settings(name));
+                self.tell_once(notes, listener);
                 let slot = &mut self.slots[system];
                 slot.forget_failures(plot);
                 slot.plot = Some(plot);

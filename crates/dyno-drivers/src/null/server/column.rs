@@ -22,6 +22,8 @@ pub(super) enum Column {
     /// An integer that exceeds any limit a client may query.
     Limit,
     Label,
+    /// A text of the imitated product.
+    Said(&'static str),
     Null,
 }
 
@@ -42,6 +44,7 @@ impl Column {
             Self::One => Some(b"1"),
             Self::Limit => Some(b"1000000"),
             Self::Label => Some(LABEL),
+            Self::Said(text) => Some(text.as_bytes()),
             Self::Null => None,
         }
     }

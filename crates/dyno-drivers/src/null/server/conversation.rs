@@ -1,11 +1,12 @@
 //! What all sessions of a server share: misbehaviour, counters, and how bytes are received and
 //! sent.
 
-use crate::null::statement::StatementKind;
+use super::persona::{Persona, Rejection};
+use crate::null::statement::{StatementKind, skip_blanks};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Misbehaviour, for tests of clients. The default is none.
+/// Misbehaviour and imitation, for tests of clients. The default is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Accepts connections and never sends anything.
@@ -14,6 +15,8 @@ pub struct Options {
     pub hang_after: Option<u64>,
     /// Number of statements after which a connection is closed instead of answered.
     pub disconnect_after: Option<u64>,
+    /// The product that is imitated; it has the server's protocol.
+    pub persona: Option<&'static Persona>,
 }
 
 /// Counters of a null server.
@@ -74,7 +77,7 @@ pub(super) trait Conversation {
     fn new(number: u32) -> Self;
 
     /// Writes the greeting, if the protocol has one.
-    fn greet(&mut self, out: &mut Vec<u8>);
+    fn greet(&mut self, shared: &Shared, out: &mut Vec<u8>);
 
     /// Processes the message at the start of `input` and appends the replies. Returns its length,
     /// or 0 when it is incomplete and will be passed again with more bytes.
@@ -112,6 +115,16 @@ pub(super) enum Stop {
 }
 
 impl Shared {
+    /// The rejection of a statement by the imitated product.
+    pub(super) fn rejection(&self, sql: &[u8]) -> Option<&'static Rejection> {
+        self.options.persona?.rejection(skip_blanks(sql))
+    }
+
+    /// The text with which the imitated product answers a query.
+    pub(super) fn persona_answer(&self, sql: &[u8]) -> Option<&'static str> {
+        self.options.persona?.answer(skip_blanks(sql))
+    }
+
     /// Counts a statement (number `answered` of its connection, from 0), unless the options stop
     /// its session.
     pub(super) fn turn(&self, kind: StatementKind, answered: &mut u64) -> Result<(), Stop> {

@@ -163,7 +163,7 @@ impl<S: Conversation> EventLoop<S> {
         let mut peer =
             Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), stop: None };
         if !self.shared.options.is_silent {
-            peer.session.greet(&mut peer.unsent);
+            peer.session.greet(&self.shared, &mut peer.unsent);
         }
         self.peers[slot] = Some(peer);
         self.serve(slot);

@@ -9,7 +9,8 @@
 //! * [`serve`] runs a server on a separate thread; [`NullServer::run_until`] runs it on the current
 //!   one.
 //! * Any user and password are accepted; there is no TLS.
-//! * [`Options`] can make it misbehave: never answer, hang, close connections.
+//! * [`Options`] can make it misbehave: never answer, hang, close connections; or imitate another
+//!   product ([`Persona`]).
 //!
 //! # Layout
 //! `event_loop` has the sockets; `mysql` and `postgres` are sessions without any I/O.
@@ -18,6 +19,7 @@ mod column;
 mod conversation;
 mod event_loop;
 mod mysql;
+mod persona;
 mod postgres;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub use conversation::{Counts, Options};
 use dyno_model::engine::Engine;
 use event_loop::EventLoop;
 use mio::Waker;
+pub use persona::{Persona, Rejection};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -112,11 +112,12 @@ impl Conversation for MysqlConversation {
         }
     }
 
-    fn greet(&mut self, out: &mut Vec<u8>) {
+    fn greet(&mut self, shared: &Shared, out: &mut Vec<u8>) {
+        let version = shared.options.persona.map_or(VERSION, |it| it.version.as_bytes());
         let offered = OFFERED.to_le_bytes();
         packet(0, out, |out| {
             out.push(10);
-            out.extend_from_slice(VERSION);
+            out.extend_from_slice(version);
             out.push(0);
             out.extend_from_slice(&self.number.to_le_bytes());
             out.extend_from_slice(&SALT[..8]);
@@ -243,9 +244,15 @@ impl MysqlConversation {
             0x03 if body == b"select $$" => {
                 error(sequence, 1064, "42000", "this is not a statement", out);
             }
+            0x03 | 0x16 if let Some(it) = shared.rejection(body) => {
+                if StatementKind::of(body) == StatementKind::Commit {
+                    self.is_in_transaction = false;
+                }
+                error(sequence, it.code, it.sqlstate, it.message, out);
+            }
             0x03 => {
                 let kind = StatementKind::of(body);
-                let answer = answer(kind, body);
+                let answer = answer(kind, body, shared);
                 return self.run(kind, &answer, RowFormat::Text, sequence, shared, out);
             }
             0x16 => self.prepare(body, sequence, shared, out),
@@ -265,7 +272,7 @@ impl MysqlConversation {
 
     fn prepare(&mut self, sql: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) {
         let kind = StatementKind::of(sql);
-        let answer = answer(kind, sql);
+        let answer = answer(kind, sql, shared);
         let parameters = count_parameters(sql);
         let columns: &[Column] = match &answer {
             Answer::Rows(columns) => columns.as_slice(),
@@ -459,7 +466,7 @@ fn name(column: Column) -> &'static [u8] {
     match column {
         Column::Text => b"c",
         Column::One | Column::Limit => b"k",
-        Column::Label => b"name",
+        Column::Label | Column::Said(_) => b"name",
         Column::Null => b"NULL",
     }
 }
@@ -538,7 +545,10 @@ fn statement_number(body: &[u8]) -> Option<usize> {
     (u32::from_le_bytes(*body.first_chunk()?) as usize).checked_sub(1)
 }
 
-fn answer(kind: StatementKind, sql: &[u8]) -> Answer {
+fn answer(kind: StatementKind, sql: &[u8], shared: &Shared) -> Answer {
+    if let Some(text) = shared.persona_answer(sql) {
+        return Answer::Rows(Columns::Single(Column::Said(text)));
+    }
     match kind {
         StatementKind::Select => Answer::Rows(Columns::of(sql)),
         StatementKind::Other => {

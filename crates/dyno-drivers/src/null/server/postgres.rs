@@ -100,11 +100,11 @@ impl Conversation for PostgresConversation {
     }
 
     /// The client sends the first message.
-    fn greet(&mut self, _out: &mut Vec<u8>) {}
+    fn greet(&mut self, _shared: &Shared, _out: &mut Vec<u8>) {}
 
     fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
         match self.phase {
-            Phase::Startup => self.start(input, out),
+            Phase::Startup => self.start(input, shared, out),
             _ => self.receive(input, shared, out),
         }
     }
@@ -112,13 +112,15 @@ impl Conversation for PostgresConversation {
 
 impl PostgresConversation {
     /// Processes a message without a type byte; 0 when it is incomplete.
-    fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Stop> {
+    fn start(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
         let Some((length, body)) = length_prefixed(input, STARTUP_MAX)? else { return Ok(0) };
         let (code, rest) = body.split_first_chunk().ok_or(Stop::HangUp)?;
         match u32::from_be_bytes(*code) {
             TLS | GSS => out.push(b'N'),
             CANCEL => return Err(Stop::HangUp),
-            version if version >> 16 == PROTOCOL_3 >> 16 => self.welcome(version, rest, out),
+            version if version >> 16 == PROTOCOL_3 >> 16 => {
+                self.welcome(version, rest, shared, out);
+            }
             _ => {
                 error("FATAL", "0A000", "the null server supports only protocol 3.0", out);
                 return Err(Stop::HangUp);
@@ -127,7 +129,7 @@ impl PostgresConversation {
         Ok(length)
     }
 
-    fn welcome(&mut self, version: u32, parameters: &[u8], out: &mut Vec<u8>) {
+    fn welcome(&mut self, version: u32, parameters: &[u8], shared: &Shared, out: &mut Vec<u8>) {
         let options: Vec<&[u8]> = parameters
             .split(|byte| *byte == 0)
             .step_by(2)
@@ -141,7 +143,13 @@ impl PostgresConversation {
             });
         }
         message(b'R', out, |out| out.extend_from_slice(&[0; 4]));
-        for (name, value) in PARAMETERS {
+        let persona = shared.options.persona;
+        let more = persona.map_or(&[][..], |it| it.parameters).iter().copied();
+        for (name, value) in PARAMETERS.into_iter().chain(more) {
+            let value = match persona {
+                Some(it) if name == "server_version" => it.version,
+                _ => value,
+            };
             message(b'S', out, |out| {
                 text(name.as_bytes(), out);
                 text(value.as_bytes(), out);
@@ -249,8 +257,11 @@ impl PostgresConversation {
     fn parse(&mut self, body: &[u8], shared: &Shared) -> Step {
         let (name, rest) = zero_ended(body).ok_or(MALFORMED)?;
         let (sql, _) = zero_ended(rest).ok_or(MALFORMED)?;
+        if let Some(it) = shared.rejection(sql) {
+            return Err((it.sqlstate, it.message));
+        }
         add(&shared.counts.prepared, 1);
-        self.statements.insert(name.to_vec(), Arc::new(Prepared::new(sql)));
+        self.statements.insert(name.to_vec(), Arc::new(Prepared::new(sql, shared)));
         Ok(())
     }
 
@@ -319,7 +330,14 @@ impl PostgresConversation {
         let mut rest = sql;
         loop {
             let (statement, others) = first_statement(rest);
-            let prepared = Prepared::new(statement);
+            if let Some(it) = shared.rejection(statement) {
+                if StatementKind::of(statement) == StatementKind::Commit {
+                    self.is_in_transaction = false;
+                }
+                error("ERROR", it.sqlstate, it.message, out);
+                break;
+            }
+            let prepared = Prepared::new(statement, shared);
             let is_last = skip_blanks(others).is_empty();
             if prepared.other != Other::Empty || rest.len() == sql.len() {
                 if prepared.columns.is_some() {
@@ -398,9 +416,11 @@ const UNKNOWN_STATEMENT: (&str, &str) = ("26000", "the prepared statement does n
 const UNKNOWN_PORTAL: (&str, &str) = ("34000", "the portal does not exist");
 
 impl Prepared {
-    fn new(sql: &[u8]) -> Self {
+    fn new(sql: &[u8], shared: &Shared) -> Self {
         let kind = StatementKind::of(sql);
+        let said = shared.persona_answer(sql).map(|text| Columns::Single(Column::Said(text)));
         let (columns, other) = match kind {
+            _ if said.is_some() => (said, Other::Tag(b"SELECT 1".to_vec())),
             StatementKind::Select => (Some(Columns::of(sql)), Other::Tag(Vec::new())),
             StatementKind::Other => other(sql),
             _ => (None, Other::Tag(Vec::new())),
@@ -526,7 +546,9 @@ fn row_description(columns: Option<&Columns>, binary: u64, out: &mut Vec<u8>) {
             let (name, type_number, size, modifier): (&[u8], u32, i16, i32) = match column {
                 Column::One | Column::Limit => (b"k", type_number::INT4, 4, -1),
                 Column::Text => (b"c", type_number::CHAR, -1, 124),
-                Column::Label | Column::Null => (b"name", type_number::TEXT, -1, -1),
+                Column::Label | Column::Said(_) | Column::Null => {
+                    (b"name", type_number::TEXT, -1, -1)
+                }
             };
             text(name, out);
             out.extend_from_slice(&[0; 6]);

@@ -15,7 +15,7 @@ fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, boo
     let shared = shared();
     let mut session = S::new(1);
     let (mut out, mut pending, mut rest) = (Vec::new(), Vec::new(), input);
-    session.greet(&mut out);
+    session.greet(&shared, &mut out);
     for size in sizes.iter().cycle() {
         let (piece, others) = rest.split_at(rest.len().min(*size));
         rest = others;

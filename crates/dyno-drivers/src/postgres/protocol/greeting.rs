@@ -67,7 +67,11 @@ impl<'a> Greeting<'a> {
             b'S' => {
                 let (name, value) = backend::parameter_status(frame.body)?;
                 match &*name {
-                    "server_version" => {
+                    // CockroachDB also reports the version of PostgreSQL with which it is
+                    // compatible, before or after its own.
+                    "server_version" | "crdb_version"
+                        if self.session.identity.product.compatible().is_none() =>
+                    {
                         self.session.identity = Identity::reported(Engine::Postgres, &value);
                     }
                     "standard_conforming_strings" => self.session.standard_strings = value == "on",

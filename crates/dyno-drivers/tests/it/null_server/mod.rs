@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+mod personas;
 mod programs;
 
 /// Longer than any answer of a healthy server takes, even on a busy machine.

@@ -18,6 +18,7 @@ const PID_BYTES_MAX: u64 = 32;
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
+    versions: &["SELECT @@version_comment"],
     tables: Some(TableQuestions {
         sizes: None,
         indexes: "SELECT i.table_name, i.index_name, i.index_name = 'PRIMARY', i.column_name, \

@@ -156,7 +156,7 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> 
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
     // A proxy greets with a version of its own.
     let version = session.first("SELECT VERSION()")?.unwrap_or_default();
-    let asks = asks(Product::recognised(Engine::Mysql, &version));
+    let asks = asks(Product::recognised(Engine::Mysql, &version, &[]));
     let has_own_thread = session
         .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
         .first()

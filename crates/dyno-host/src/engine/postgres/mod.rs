@@ -16,6 +16,10 @@ use std::collections::BTreeMap;
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
+    versions: &[
+        "SELECT version()",
+        "SELECT proname FROM pg_catalog.pg_proc WHERE proname = 'aurora_version'",
+    ],
     tables: Some(TableQuestions {
         sizes: None,
         indexes: "SELECT n.nspname || '.' || c.relname, x.indexrelid::text, x.indisprimary::int::text, a.attname, quote_ident(a.attname), \

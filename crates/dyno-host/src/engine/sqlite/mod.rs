@@ -8,6 +8,7 @@ use super::questions::{Questions, TableQuestions};
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
+    versions: &[],
     tables: Some(TableQuestions {
         sizes: Some(
             "SELECT t.name, sum(d.pgsize) FROM sqlite_schema t JOIN sqlite_schema i ON i.tbl_name = t.name JOIN dbstat d ON d.name = i.name \

@@ -87,7 +87,7 @@ fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<Version,
         return Err(format!("does not report its version ({how})"));
     }
     let claim = (recipe.claim)(text).ok_or_else(|| format!("not {kind}, but {text}"))?;
-    if Product::recognised(kind.engine(), claim) != kind.product() {
+    if !Product::recognised(kind.engine(), claim, &[]).has_programs_of(kind.product()) {
         return Err(format!("not {kind}, but {claim}"));
     }
     Version::found_in(claim).ok_or_else(|| format!("no version in {text:?}"))

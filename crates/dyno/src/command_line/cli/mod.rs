@@ -8,7 +8,7 @@ use crate::one_line::OneLine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use dyno_drivers::null::server::Protocol;
+use dyno_drivers::null::server::{Persona, Protocol};
 use dyno_model::address::Address;
 use dyno_model::lists;
 use dyno_model::plan::Metric;
@@ -665,4 +665,8 @@ pub(crate) struct NullServerArguments {
     /// Address to listen on, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
+    /// Imitate a product of that protocol: its version, and statements that it rejects, from its
+    /// manual
+    #[arg(long, value_name = "PRODUCT", value_parser = one_of(&Persona::ALL))]
+    pub(crate) imitate: Option<&'static Persona>,
 }

@@ -22,6 +22,7 @@ const NAMED_IN: &[&str] = &[
     "crates/dyno-drivers/src/connection.rs",
     "crates/dyno-drivers/src/lib.rs",
     "crates/dyno-drivers/src/null/server/mod.rs",
+    "crates/dyno-drivers/src/null/server/persona.rs",
     "crates/dyno-host/src/engine/mod.rs",
     "crates/dyno-host/src/server/cluster/mod.rs",
     "crates/dyno-host/src/server/mod.rs",

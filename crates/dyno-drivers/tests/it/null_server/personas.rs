@@ -1,0 +1,98 @@
+//! Null servers that imitate other products: what drivers make of their versions and errors.
+
+use super::{server_with, wait_until};
+use dyno_drivers::null::StatementKind;
+use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, RunningServer};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
+use dyno_model::engine::Engine;
+use dyno_model::failure::{FailureKind, Remedy};
+use dyno_model::target::{Endpoint, Target};
+
+fn connected(persona: &'static Persona) -> (RunningServer, Connection) {
+    let options = Options { persona: Some(persona), ..Options::default() };
+    let server = server_with(persona.protocol, options);
+    let engine = match persona.protocol {
+        Protocol::Mysql => Engine::Mysql,
+        Protocol::Postgres => Engine::Postgres,
+    };
+    let address = server.local_addr;
+    let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+    let target = Target { user: "any".to_owned(), ..Target::new(engine, endpoint) };
+    let connection = block_on(Connection::connect(&target, &Io::Blocking)).unwrap();
+    (server, connection)
+}
+
+#[test]
+fn an_imitated_product_is_recognised_on_connecting_and_marked_as_imitated() {
+    for (name, _, persona) in Persona::ALL {
+        let (_server, mut connection) = connected(persona);
+        let identity = connection.identity();
+        let product = identity.product.compatible().unwrap();
+        assert_eq!(product.name, name);
+        assert!(identity.shown().starts_with(product.title), "{}", identity.shown());
+        let mut answer = Table::default();
+        block_on(connection.query("SELECT version()", &mut answer)).unwrap();
+        let version = answer.0[0][0].clone().unwrap().to_lowercase();
+        assert!(version.contains("dyno") && version.contains("null"), "{version}");
+    }
+}
+
+#[test]
+fn errors_of_imitated_products_have_the_remedies_of_their_manuals() {
+    static AMBIGUOUS: Persona = Persona {
+        protocol: Protocol::Postgres,
+        version: "15.2-YB-2025.1.0.0-b0",
+        parameters: &[],
+        answers: &[],
+        rejections: &[
+            Rejection {
+                statement: "COMMIT",
+                code: 0,
+                sqlstate: "40003",
+                message: "result is ambiguous",
+            },
+            Rejection { statement: "SELECT", code: 0, sqlstate: "72000", message: "too old" },
+        ],
+    };
+    static CONFLICT: Persona = Persona {
+        protocol: Protocol::Mysql,
+        version: "8.0.11-TiDB-v8.5.1",
+        parameters: &[],
+        answers: &[],
+        rejections: &[
+            Rejection {
+                statement: "COMMIT",
+                code: 9007,
+                sqlstate: "HY000",
+                message: "Write conflict, [try again later]",
+            },
+            Rejection {
+                statement: "SELECT",
+                code: 9006,
+                sqlstate: "HY000",
+                message: "GC life time is shorter than transaction duration",
+            },
+        ],
+    };
+    let [(_, _, cockroachdb), ..] = Persona::ALL;
+    let rows = [
+        (cockroachdb, "VACUUM t", FailureKind::BadStatement),
+        (cockroachdb, "SELECT crdb_internal.force_retry('1s')", FailureKind::Serialization),
+        (&AMBIGUOUS, "COMMIT", FailureKind::OutcomeUnknown),
+        (&AMBIGUOUS, "SELECT 1", FailureKind::Serialization),
+        (&CONFLICT, "COMMIT", FailureKind::Serialization),
+        (&CONFLICT, "SELECT 1", FailureKind::Serialization),
+    ];
+    for (persona, statement, kind) in rows {
+        let (server, mut connection) = connected(persona);
+        block_on(connection.query("BEGIN", &mut Discard)).unwrap();
+        let failure = block_on(connection.query(statement, &mut Discard)).unwrap_err();
+        assert_eq!(failure.kind, kind, "{statement}: {failure}");
+        assert_eq!(failure.leaves_doubt(), kind == FailureKind::OutcomeUnknown);
+        let is_retried = failure.kind.remedy() == Remedy::RetryTransaction;
+        assert_eq!(is_retried, kind == FailureKind::Serialization, "{statement}");
+        // The session continues.
+        block_on(connection.query("ROLLBACK", &mut Discard)).unwrap();
+        wait_until("counting", || server.counts().statements(StatementKind::Rollback) == 1);
+    }
+}
