@@ -33,6 +33,7 @@ mod sending;
 mod setup;
 mod statistics;
 mod terminal;
+mod tpcb;
 mod transactions;
 
 use dyno_drivers::address::Surroundings;
@@ -43,6 +44,7 @@ use std::sync::atomic::AtomicUsize;
 pub use changes::{mentions, reads};
 pub use options::curve;
 pub use terminal::Terminal;
+pub use tpcb::{TPCB, description as tpcb_description, tpcb, tpcb_statements};
 pub use transactions::{SQL, Transactions, description};
 
 /// Executes the arguments (without the program's name). `interrupts` counts the interrupts by the

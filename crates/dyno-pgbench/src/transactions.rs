@@ -15,7 +15,7 @@ use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
 use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, Workload, isolation_option, isolation_setup,
+    AuditFacts, ClientId, DataSet, NoData, Workload, isolation_option, isolation_setup,
 };
 use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_groups_trial};
 use dyno_model::audit::AuditCheck;
@@ -35,13 +35,13 @@ use std::sync::{Arc, Mutex};
 /// Name in `workload.kind`.
 pub const SQL: &str = "sql";
 /// Its option for the scripts.
-const SCRIPTS: &str = "scripts";
+pub(crate) const SCRIPTS: &str = "scripts";
 /// Its option for creating their tables.
 const SETUP: &str = "setup";
 /// Its option for audited values.
-const AUDIT: &str = "audit";
+pub(crate) const AUDIT: &str = "audit";
 /// Its option for values of variables.
-const VARIABLES: &str = "variables";
+pub(crate) const VARIABLES: &str = "variables";
 /// Variables that always have a value; each client has its own `client_id`.
 const PRESET: [(&str, i64); 2] = [("client_id", 0), (DEFAULT_SEED, 0)];
 /// The description against which the spec is checked.
@@ -102,7 +102,7 @@ pub struct Transactions {
     think: Vec<Option<Nanos>>,
     /// Variables at the start of every transaction.
     beginning: Variables,
-    setup: Setup,
+    pub(crate) data: Box<dyn DataSet>,
     audit: OwnAudit,
     syntax: Syntax,
 }
@@ -139,15 +139,17 @@ impl Transactions {
         }
         // Resumed runs of older versions do not have this option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
-        let setup = Setup::new(given, syntax)?;
+        let mut setup = Setup::new(given, syntax)?;
         let known: Vec<_> =
             scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
         let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
         let isolation = isolation_setup(options, engine)?;
-        let mut workload = Self { program, isolation, think, beginning, setup, audit, syntax };
-        workload.setup.is_reusable = workload.writing().is_none();
+        let data = Box::new(NoData);
+        let mut workload = Self { program, isolation, think, beginning, data, audit, syntax };
+        setup.is_reusable = workload.writing().is_none();
+        workload.data = Box::new(setup);
         Ok(workload)
     }
 
@@ -408,7 +410,7 @@ impl Workload for Transactions {
     }
 
     fn data(&self) -> &dyn DataSet {
-        &self.setup
+        &*self.data
     }
 
     fn client(&self, id: ClientId) -> Client {

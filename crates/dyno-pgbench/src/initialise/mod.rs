@@ -5,6 +5,7 @@
 
 mod rows;
 mod statements;
+mod tables;
 
 use crate::exit_code;
 use crate::failure;
@@ -17,6 +18,7 @@ use dyno_model::target::Target;
 use rows::Accounts;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+pub(crate) use tables::standard_tables;
 
 /// Number of rows per line of progress.
 const ROWS_PER_LINE: u64 = 100_000;

@@ -62,7 +62,7 @@ fn columns(table: &str, wanted: &Initialisation, engine: Engine) -> String {
     }
 }
 
-fn key(table: &str) -> Option<&'static str> {
+pub(super) fn key(table: &str) -> Option<&'static str> {
     match table {
         "pgbench_tellers" => Some("tid"),
         "pgbench_accounts" => Some("aid"),

@@ -46,21 +46,24 @@ macro_rules! history {
     };
 }
 
+/// The default.
+pub(crate) const DEFAULT: Builtin = Builtin {
+    name: "tpcb-like",
+    title: "<builtin: TPC-B (sort of)>",
+    source: concat!(
+        draws!(),
+        "BEGIN;\n",
+        account!(),
+        "UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;\n",
+        "UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;\n",
+        history!(),
+        "END;\n"
+    ),
+};
+
 /// All built-in scripts in the order of the list.
 pub(crate) const ALL: [Builtin; 3] = [
-    Builtin {
-        name: "tpcb-like",
-        title: "<builtin: TPC-B (sort of)>",
-        source: concat!(
-            draws!(),
-            "BEGIN;\n",
-            account!(),
-            "UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;\n",
-            "UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;\n",
-            history!(),
-            "END;\n"
-        ),
-    },
+    DEFAULT,
     Builtin {
         name: "simple-update",
         title: "<builtin: simple update>",

@@ -10,6 +10,7 @@ use dyno_model::exit_code;
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 use dyno_model::words;
+use dyno_pgbench::{TPCB, tpcb_statements};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -100,7 +101,10 @@ fn statements(workload: &WorkloadDescription) -> Vec<(String, Statements)> {
     let mut groups: Vec<(String, Statements)> = Vec::new();
     for engine in Engine::ALL.into_iter().filter(|engine| engine.keeps_data()) {
         let heading = engine.traits().products;
-        let statements = sample_statements(&plan, engine);
+        let statements = match workload.name {
+            TPCB => tpcb_statements(engine),
+            _ => sample_statements(&plan, engine),
+        };
         match groups.iter_mut().find(|(_, other)| *other == statements) {
             Some((headings, _)) => {
                 let _ = write!(headings, ", {heading}");

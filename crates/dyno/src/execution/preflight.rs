@@ -411,7 +411,7 @@ impl<'p> Look<'p, '_> {
             match member.workload {
                 AnyWorkload::Sql(sql) => rehearsed(sql.rehearse(target), &mut tell),
                 AnyWorkload::Lua(lua) => rehearsed(lua.rehearse(target), &mut tell),
-                AnyWorkload::Native(_) => {}
+                AnyWorkload::Native(_) | AnyWorkload::Tpcb(_) => {}
             }
         }
     }
@@ -436,7 +436,7 @@ impl<'p> Look<'p, '_> {
                     AnyWorkload::Lua(_) if is_own && !set.brings_data() => {
                         tell(Obstacle::NoPrepare);
                     }
-                    AnyWorkload::Lua(_) | AnyWorkload::Native(_) => {}
+                    AnyWorkload::Lua(_) | AnyWorkload::Native(_) | AnyWorkload::Tpcb(_) => {}
                 }
             }
         }

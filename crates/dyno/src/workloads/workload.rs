@@ -10,13 +10,15 @@ use dyno_model::plan::{Configuration, Plan, SystemPlan, WorkloadPlan};
 use dyno_model::record::TrialRecord;
 use dyno_model::spec::WorkloadNames;
 use dyno_model::target::{Engine, QueryMode, Target};
-use dyno_pgbench::{SQL, Transactions};
+use dyno_pgbench::{SQL, TPCB, Transactions, tpcb, tpcb_description};
 use dyno_sysbench::Scripts;
 use serde::{Deserialize, Serialize};
 
 pub(crate) enum AnyWorkload {
     Native(Native),
     Sql(Transactions),
+    /// A script of dyno's own, with its tables.
+    Tpcb(Transactions),
     Lua(Scripts),
 }
 
@@ -58,6 +60,7 @@ impl AnyWorkload {
             SQL => {
                 Transactions::build(&workload.options, setting.engine, query_mode).map(Self::Sql)
             }
+            TPCB => tpcb(&workload.options, setting.engine, query_mode).map(Self::Tpcb),
             LUA => Scripts::build(&workload.options, setting, clients_max).map(Self::Lua),
             _ => Native::build(workload, setting).map(Self::Native),
         }
@@ -67,7 +70,7 @@ impl AnyWorkload {
     fn undivided(&self) -> Option<&'static str> {
         match self {
             Self::Native(native) => native.undivided(),
-            Self::Sql(sql) => sql.undivided(),
+            Self::Sql(sql) | Self::Tpcb(sql) => sql.undivided(),
             Self::Lua(_) => Some("each script counts its threads itself"),
         }
     }
@@ -75,8 +78,15 @@ impl AnyWorkload {
     pub(crate) fn data(&self) -> &dyn DataSet {
         match self {
             Self::Native(native) => native.data(),
-            Self::Sql(sql) => sql.data(),
+            Self::Sql(sql) | Self::Tpcb(sql) => sql.data(),
             Self::Lua(lua) => lua.data(),
+        }
+    }
+
+    fn into_sql(self) -> Option<Transactions> {
+        match self {
+            Self::Sql(sql) | Self::Tpcb(sql) => Some(sql),
+            Self::Native(_) | Self::Lua(_) => None,
         }
     }
 
@@ -114,9 +124,8 @@ impl AnyWorkload {
                     |other| if let Self::Native(native) = other { Some(native) } else { None };
                 native.run_groups_trial(others.filter_map(native_of).collect(), input, listener)
             }
-            Self::Sql(sql) => {
-                let sql_of = |other| if let Self::Sql(sql) = other { Some(sql) } else { None };
-                let all = std::iter::once(sql).chain(others.filter_map(sql_of));
+            Self::Sql(sql) | Self::Tpcb(sql) => {
+                let all = std::iter::once(sql).chain(others.filter_map(Self::into_sql));
                 Transactions::run(all.collect(), input, listener)
             }
             Self::Lua(lua) => lua.run(input, listener),
@@ -142,9 +151,8 @@ impl AnyWorkload {
                 let others = others.filter_map(native_of).collect();
                 native.run_part(others, targets, input, ready, listener)
             }
-            Self::Sql(sql) => {
-                let sql_of = |other| if let Self::Sql(sql) = other { Some(sql) } else { None };
-                let all = std::iter::once(sql).chain(others.filter_map(sql_of)).collect();
+            Self::Sql(sql) | Self::Tpcb(sql) => {
+                let all = std::iter::once(sql).chain(others.filter_map(Self::into_sql)).collect();
                 run_part(all, targets, input, ready, listener)
             }
             Self::Lua(_) => unreachable!("scripts are not divided"),
@@ -211,7 +219,9 @@ pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Optio
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     let (transactions, statements) = match &workload {
         AnyWorkload::Native(native) => (native.transactions(), native.statement_kinds()),
-        AnyWorkload::Sql(sql) => (sql.transactions(), statement_kinds(sql)),
+        AnyWorkload::Sql(sql) | AnyWorkload::Tpcb(sql) => {
+            (sql.transactions(), statement_kinds(sql))
+        }
         AnyWorkload::Lua(lua) => (Vec::new(), lua.kinds()),
     };
     let transactions = match configuration.load.databases.names(system.database()) {
@@ -224,6 +234,7 @@ pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Optio
 /// All workloads with their options.
 pub(crate) fn catalog() -> Vec<WorkloadDescription> {
     let mut all = dyno_engine::workload::catalog();
+    all.push(tpcb_description());
     all.push(dyno_pgbench::description());
     all.push(dyno_sysbench::description());
     all

@@ -52,7 +52,9 @@ impl Changes {
     fn of(workload: &AnyWorkload, engine: Engine) -> Self {
         match workload {
             AnyWorkload::Lua(_) => Self::Unknown,
-            AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
+            AnyWorkload::Sql(sql) | AnyWorkload::Tpcb(sql) => {
+                sql.changes().map_or(Self::Unknown, Self::Of)
+            }
             AnyWorkload::Native(native) => {
                 let sent = native.examples();
                 let tables =
@@ -103,7 +105,7 @@ impl Member {
     /// The SQL of the user's audit.
     fn own_audit(&self) -> Vec<&str> {
         match &self.workload {
-            AnyWorkload::Native(_) => Vec::new(),
+            AnyWorkload::Native(_) | AnyWorkload::Tpcb(_) => Vec::new(),
             AnyWorkload::Sql(sql) => sql.audited().collect(),
             AnyWorkload::Lua(lua) => lua.audited().collect(),
         }
@@ -291,7 +293,7 @@ pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
 
 fn only_reading(member: &Member, engine: Engine) -> bool {
     match &member.workload {
-        AnyWorkload::Sql(sql) => sql.writing().is_none(),
+        AnyWorkload::Sql(sql) | AnyWorkload::Tpcb(sql) => sql.writing().is_none(),
         // The statements of a program are not known in advance; the server checks them.
         AnyWorkload::Lua(_) => true,
         AnyWorkload::Native(_) => Changes::of(&member.workload, engine).is_nothing(),

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of
 /// their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 12] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 13] = [
     (
         "anomalies",
         &[
@@ -60,6 +60,7 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 12] = [
     ),
     ("tpcc-isolation", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
     ("thread-pool", &[ServerKind::Mariadb, ServerKind::Mysql]),
+    ("ycsb", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
 ];
 
 /// What `raid-buffer-pool.toml` makes its arrays in.
@@ -179,6 +180,13 @@ fn tpcc_keeps_its_conditions_on_servers_and_on_clusters() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "tpcc") else { return };
     assert!(ended.stdout.contains("new-order-rollback"), "{ended}");
+}
+
+#[test]
+fn ycsb_keeps_all_rows_and_values_on_servers() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "ycsb") else { return };
+    assert!(ended.stdout.contains("read-modify-write"), "{ended}");
 }
 
 #[test]

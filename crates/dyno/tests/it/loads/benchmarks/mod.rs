@@ -1,4 +1,5 @@
 //! Workloads that follow well-known benchmarks.
 
+mod tpcb;
 mod tpcc;
 mod ycsb;
