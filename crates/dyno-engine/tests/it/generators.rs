@@ -56,6 +56,8 @@ struct Threads {
     number: u32,
     sent: Arc<Mutex<Sent>>,
     fails_at: u64,
+    /// Script of the null server.
+    server: &'static str,
 }
 
 struct Reports(usize, Sender<(usize, String)>);
@@ -76,7 +78,17 @@ impl Threads {
     fn new(number: u32, load: &LoadPlan, fails_at: u64) -> Self {
         let (sender, reports) = channel();
         let (starts, told, sent) = Default::default();
-        Self { reports, sender, starts, told, load: load.clone(), number, sent, fails_at }
+        Self {
+            reports,
+            sender,
+            starts,
+            told,
+            load: load.clone(),
+            number,
+            sent,
+            fails_at,
+            server: "",
+        }
     }
 }
 
@@ -88,6 +100,7 @@ impl Generators for Threads {
             let mut reports = Reports(generator as usize, self.sender.clone());
             let (load, number, keys) =
                 (self.load.clone(), self.number, keys(&self.sent, self.fails_at));
+            let server = null(self.server);
             std::thread::spawn(move || {
                 let seed = dyno_engine::random::trial_seed(SEED, "b01-001");
                 let input = LoadInput::new("b01-001", CLIENTS, &load, seed, &NOBODY);
@@ -98,7 +111,7 @@ impl Generators for Threads {
                     starts.recv().map_err(|_| TrialError::Interrupted)
                 };
                 let input = input.part(generator, number);
-                let result = run_part(vec![keys], (&[null("")], 0), &input, ready, &mut reports);
+                let result = run_part(vec![keys], (&[server], 0), &input, ready, &mut reports);
                 reports.report(&match result {
                     Ok(result) => PartReport::Done(Box::new(result)),
                     Err(error) => PartReport::Failed(error.to_string()),
@@ -151,7 +164,8 @@ impl Generators for Threads {
 fn trial(load: &LoadPlan, generators: Option<&Threads>) -> (Sent, TrialRecord) {
     let own = Arc::default();
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
-    let mut input = TrialInput::new(trial, Node::alone(null("")), CLIENTS, load, SEED, &NOBODY);
+    let server = null(generators.map_or("", |it| it.server));
+    let mut input = TrialInput::new(trial, Node::alone(server), CLIENTS, load, SEED, &NOBODY);
     input.load.interval = Nanos(100_000_000);
     input.generators = generators.map(|it| it as &dyn Generators);
     let record = run_trial(keys(&own, u64::MAX), &input, &mut Silent).expect("it can be measured");
@@ -174,6 +188,7 @@ fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
         let each = |of: fn(&GeneratorPart) -> u64| parts.iter().map(of).sum::<u64>();
         assert_eq!(parts.len(), number as usize);
         assert_eq!((each(|it| it.clients.into()), each(|it| it.committed)), (5, 200));
+        assert!(parts.iter().all(|it| it.lag.is_none() && it.busiest_worker > 0.0));
     }
 }
 
@@ -188,6 +203,24 @@ fn a_budget_and_the_arrivals_of_an_open_loop_are_divided_among_generators() {
         assert_eq!(record.ledger.committed, 1_003);
         let record = trial(&open, Some(&Threads::new(number, &open, u64::MAX))).1;
         assert_eq!(record.open_loop.expect("an open loop").arrived, arrived, "{number}");
+    }
+}
+
+#[test]
+fn arrivals_that_no_client_starts_and_start_delays_are_known_of_each_generator() {
+    let load =
+        LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Duration(Nanos(400_000_000))) };
+    let arrived = trial(&load, None).1.open_loop.expect("an open loop").arrived;
+    for number in [2, 3] {
+        // Five clients answer 250 times a second.
+        let slow = Threads { server: "latency_us=20000", ..Threads::new(number, &load, u64::MAX) };
+        let record = trial(&load, Some(&slow)).1;
+        let open = record.open_loop.expect("an open loop");
+        assert_eq!(open.arrived, arrived, "{number}");
+        assert!(open.unstarted > arrived / 2, "{open:?}");
+        let parts = record.generators.expect("there are several").parts;
+        let lags = parts.iter().map(|it| it.lag.expect("an open loop").count);
+        assert_eq!(lags.sum::<u64>(), record.ledger.started);
     }
 }
 
