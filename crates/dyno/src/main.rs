@@ -115,6 +115,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         }
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),
         Command::Report(arguments) => commands::report::report(&arguments, printer),
+        Command::Bundle(arguments) => commands::bundle::bundle(&arguments, printer),
         Command::History(arguments) => commands::history::history(&arguments, printer),
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
         Command::Import(arguments) => commands::import::import(&arguments, printer),

@@ -1,5 +1,6 @@
 //! Commands other than `run`, one file each.
 
+pub(crate) mod bundle;
 pub(crate) mod cleanup;
 pub(crate) mod compare;
 pub(crate) mod completions;

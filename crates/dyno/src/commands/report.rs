@@ -4,7 +4,7 @@ use crate::cli::{Output, ReportArguments, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::LoadError;
-use dyno_analysis::model::ReportModel;
+use dyno_analysis::model::{LimitVerdict, ReportModel, Verdict};
 use dyno_model::{exit_code, lists};
 use dyno_report::Format;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,26 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// When the folder has no readable results, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
-    let lang = arguments.lang;
-    let outputs = lists::distinct(arguments.format.iter().copied());
+    let model = load(arguments)?;
+    write(&model, arguments, printer)?;
+    Ok(if arguments.check { code(&model) } else { exit_code::OK })
+}
+
+/// The exit code for the verdicts on limits and comparisons.
+fn code(model: &ReportModel) -> u8 {
+    let effects = model.questions.iter().map(|it| it.effect);
+    let effects = effects.chain(model.comparisons.iter().map(|it| it.effect));
+    let verdicts: Vec<Verdict> = effects.filter_map(|effect| effect.verdict).collect();
+    match model.limits_verdict() {
+        Some(LimitVerdict::Failed) => exit_code::WORSE,
+        _ if verdicts.contains(&Verdict::Worse) => exit_code::WORSE,
+        Some(LimitVerdict::Undecided) => exit_code::UNDECIDED,
+        _ if verdicts.contains(&Verdict::Invalid) => exit_code::UNDECIDED,
+        _ => exit_code::OK,
+    }
+}
+
+fn load(arguments: &ReportArguments) -> Result<ReportModel, Failure> {
     let mut model =
         dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
             LoadError::Store(error) => Failure::from(error),
@@ -27,32 +45,40 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     if let Some(title) = &arguments.title {
         model.title.clone_from(title);
     }
+    Ok(model)
+}
+
+fn write(
+    model: &ReportModel,
+    arguments: &ReportArguments,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let lang = arguments.lang;
+    let outputs = lists::distinct(arguments.format.iter().copied());
     if arguments.template == Template::TestReport {
-        return test_report(&model, arguments, &outputs, printer);
+        return test_report(model, arguments, &outputs, printer);
     }
     let alone = match (&outputs[..], &arguments.out) {
         ([Output::Report(format)], None) if *format != Format::Html => {
-            Some(dyno_report::render(&model, *format, lang))
+            Some(dyno_report::render(model, *format, lang))
         }
-        ([Output::Export(export)], None) => Some(export.render(&model)),
+        ([Output::Export(export)], None) => Some(export.render(model)),
         _ => None,
     };
     if let Some(text) = alone {
-        printer.result(&text)?;
-        return Ok(exit_code::OK);
+        return printer.result(&text);
     }
     let folder = folder(arguments.out.as_deref(), &arguments.results)?;
     let mut paths = Vec::new();
     for output in outputs {
         paths.extend(match output {
-            Output::Report(format) => dyno_report::write(&model, folder, &[format], lang)?,
-            Output::Charts => dyno_report::write_charts(&model, folder, lang)?,
-            Output::Export(export) => dyno_report::write_exports(&model, folder, &[export])?,
+            Output::Report(format) => dyno_report::write(model, folder, &[format], lang)?,
+            Output::Charts => dyno_report::write_charts(model, folder, lang)?,
+            Output::Export(export) => dyno_report::write_exports(model, folder, &[export])?,
         });
     }
     let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    printer.result(&lines.join("\n"))?;
-    Ok(exit_code::OK)
+    printer.result(&lines.join("\n"))
 }
 
 /// The folder for the files.
@@ -75,7 +101,7 @@ fn test_report(
     arguments: &ReportArguments,
     outputs: &[Output],
     printer: Printer,
-) -> Result<u8, Failure> {
+) -> Result<(), Failure> {
     let rendered = |output: &Output| match output {
         Output::Report(format) => {
             Some((*format, dyno_report::test_report(model, *format, arguments.lang)?))
@@ -89,13 +115,12 @@ fn test_report(
         );
     };
     if let ([(Format::Markdown, text)], None) = (&reports[..], &arguments.out) {
-        printer.result(text)?;
-        return Ok(exit_code::OK);
+        return printer.result(text);
     }
     let folder = folder(arguments.out.as_deref(), &arguments.results)?;
     for (format, text) in &reports {
         let path = dyno_report::write_test_report(text, *format, folder)?;
         printer.result(&path.display().to_string())?;
     }
-    Ok(exit_code::OK)
+    Ok(())
 }

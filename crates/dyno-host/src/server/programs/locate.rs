@@ -59,12 +59,14 @@ fn folders(
     bin_dir: Option<&Path>,
     environment: &dyn Fn(&str) -> Option<OsString>,
 ) -> Vec<PathBuf> {
+    // Programs are started in other working folders.
+    let absolute = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
     if let Some(folder) = bin_dir {
-        return vec![folder.to_owned()];
+        return vec![absolute(folder.to_owned())];
     }
     if let Some(folder) = environment(&format!("DYNO_{}_BIN_DIR", kind.name().to_ascii_uppercase()))
     {
-        return vec![folder.into()];
+        return vec![absolute(folder.into())];
     }
     let mut folders: Vec<PathBuf> =
         environment("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
@@ -104,6 +106,15 @@ mod tests {
         let program = folder.join(name);
         fs::write(&program, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn a_folder_relative_to_the_working_folder_is_made_absolute() {
+        let named = |_: &str| Some(OsString::from("build/bin"));
+        for bin_dir in [Some(Path::new("../build/bin")), None] {
+            let folders = folders(ServerKind::Postgres, bin_dir, &named);
+            assert!(folders.len() == 1 && folders[0].is_absolute(), "{folders:?}");
+        }
     }
 
     const MARIADB: &str = "/x-5.5.5/mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";

@@ -34,7 +34,16 @@ pub(super) const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-a3f9 --format text
   dyno report RESULTS --format csv > rush.csv
   dyno report RESULTS --format html,md,csv,json --out folder
-  dyno report RESULTS --format junit > junit.xml       for a CI server";
+  dyno report RESULTS --format junit > junit.xml       for a CI server
+  dyno report RESULTS --format text --check            exit code 8 or 9 by verdicts";
+
+pub(super) const BUNDLE_EXAMPLES: &str = "Examples:
+  dyno bundle results/rush/20260301T101500Z-a3f9
+
+The archive has the spec, the plan, the environment, events, histograms,
+timelines and server logs of the run. Passwords are replaced by ***; host names
+and statements are not. Files above 64 MB, reports and histories of transactions
+are left out.";
 
 pub(super) const HISTORY_EXAMPLES: &str = "Examples:
   dyno history results/rush > rush.csv

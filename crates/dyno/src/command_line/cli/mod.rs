@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Import results of other programs into a results folder, and check a claim against them
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArguments),
+    /// Pack the files of a run that a bug report needs, without passwords
+    #[command(after_long_help = BUNDLE_EXAMPLES)]
+    Bundle(BundleArguments),
     /// Drop tables that an aborted run left on systems that dyno did not start
     #[command(after_long_help = CLEANUP_EXAMPLES)]
     Cleanup(CleanupArguments),
@@ -356,6 +359,11 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_parser = one_of(&OUTPUTS), value_delimiter = ',', default_value = "html")]
     pub(crate) format: Vec<Output>,
 
+    /// Exit with 8 if a limit failed or a comparison is worse, with 9 if a limit is undecided or a
+    /// comparison is invalid
+    #[arg(long)]
+    pub(crate) check: bool,
+
     /// Form of the report
     #[arg(long, value_enum, default_value = "report")]
     pub(crate) template: Template,
@@ -486,6 +494,18 @@ pub(crate) struct HistoryArguments {
     /// Folder for the files: history.csv, otava.yaml and a table per series [default: the table of
     /// all runs to stdout]
     #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// `dyno bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct BundleArguments {
+    /// Folder of a run
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+
+    /// File to write; must not exist [default: <run>-bundle.tar.gz]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 

@@ -16,6 +16,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
         "history",
         "compare",
         "import",
+        "bundle",
         "cleanup",
         "workloads",
         "doctor",
@@ -44,6 +45,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    configuration, and an exit code for CI
       import       Import results of other programs into a results folder, and check
                    a claim against them
+      bundle       Pack the files of a run that a bug report needs, without
+                   passwords
       cleanup      Drop tables that an aborted run left on systems that dyno did not
                    start
       workloads    List the workloads, or explain one: statements, options, audit

@@ -231,3 +231,42 @@ fn no_free_text_of_a_spec_brings_a_password_into_results() {
         "{reports:?}"
     );
 }
+
+#[test]
+fn a_bundle_has_the_files_of_a_run_and_no_password() {
+    let bench = Bench::new();
+    bench.file("x.toml", "title = \"X\"\nsystem = [{ name = \"A\", url = \"null:\" }]\nworkload = { kind = \"rush\", rows = 10 }\nload = { clients = 1, duration = \"100ms\" }\ndesign = { blocks = 1 }\n");
+    let ended = bench.dyno(&["run", "x.toml", "--out", "r", "--quiet"]);
+    assert!(bench.path().join("r/report.html").is_file(), "{ended}");
+    // Places where a server, a script or another version of dyno may have left one.
+    fs::create_dir_all(bench.path().join("r/server-logs")).expect("made");
+    let planted = [
+        ("r/server-logs/A.log", "ALTER USER u IDENTIFIED BY 'PW'\nconnected as mysql://u:PW@h/d\n"),
+        ("r/spec.toml", "url = \"postgres://u:PW@h/d\"\n"),
+        ("r/environment.json", "{\"command\": \"psql \\\"host=h password=PW\\\"\"}"),
+        ("r/trials/note.txt", "PGPASSWORD=PW psql"),
+    ];
+    for (name, text) in planted {
+        fs::write(bench.path().join(name), text.replace("PW", PASSWORD)).expect("written");
+    }
+    std::os::unix::fs::symlink("/etc/passwd", bench.path().join("r/link")).expect("made");
+    let ended = bench.dyno(&["bundle", "r"]);
+    assert_eq!((ended.code, ended.stdout.trim()), (0, "r-bundle.tar.gz"), "{ended}");
+    let unpack = std::process::Command::new("tar")
+        .args(["-xzf", "r-bundle.tar.gz", "-C", ".", "--one-top-level=unpacked"])
+        .current_dir(bench.path())
+        .status();
+    assert!(unpack.expect("tar").success());
+    let unpacked = bench.path().join("unpacked/r");
+    for name in ["plan.json", "events.jsonl", "about.txt", "server-logs/A.log", "trials/note.txt"] {
+        assert!(unpacked.join(name).is_file(), "{name}");
+    }
+    assert!(!unpacked.join("link").exists() && !unpacked.join("report.html").exists());
+    let found = std::process::Command::new("grep")
+        .args(["-rl", PASSWORD, "unpacked"])
+        .current_dir(bench.path())
+        .output();
+    assert_eq!(String::from_utf8_lossy(&found.expect("grep").stdout), "");
+    // It never overwrites.
+    assert_eq!(bench.dyno(&["bundle", "r"]).code, 7);
+}
