@@ -1,10 +1,10 @@
-//! The live view of a run. A listener keeps the state of the run; the screen of a terminal shows
-//! it. Removing the views does not change a measurement.
+//! The live view of a run. A listener keeps the state of the run; the screen of a terminal, pages in
+//! a browser and metrics show it. Removing the views does not change a measurement.
 //!
 //! # Layout (read in this order)
 //! * [`campaign`]: place in the plan and time left; [`state`]: the state of the run, derived from
 //!   its events; [`live`]: the same, shared with the threads of the views;
-//! * [`terminal`]: the screen.
+//! * [`terminal`]: the screen; [`server`]: pages and metrics over HTTP.
 //!
 //! # Invariants
 //! The thread that measures only updates the state, once per event; views copy what they need and
@@ -13,5 +13,6 @@
 
 pub mod campaign;
 pub mod live;
+pub mod server;
 pub mod state;
 pub mod terminal;

@@ -69,6 +69,11 @@ impl Live {
         self.change(|state, _| state.say(line));
     }
 
+    /// Remembers where a browser finds the run.
+    pub fn served_at(&self, address: &str) {
+        self.change(|state, _| state.served_at(address));
+    }
+
     fn change(&self, change: impl FnOnce(&mut State, Duration)) {
         let mut versioned = self.lock();
         change(&mut versioned.state, self.now());

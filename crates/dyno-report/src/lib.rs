@@ -46,13 +46,16 @@ pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;
 pub use live::{
-    LiveLabel, configuration_name, live_label, live_max, live_rate, no_commits, warning,
+    LiveLabel, configuration_name, live_label, live_max, live_rate, no_commits, served_at, warning,
 };
 pub use messages::conclusion::no_load;
 pub use messages::{EN, LANGUAGES, Lang};
 pub use plan::{pilot, plan};
 pub use preflight::{PreflightWords, preflight, preflight_list};
 pub use progress::{Label, Note, Position, event, label, note};
+
+/// The script of the HTML report, as the page contains it, for policies that allow no other.
+pub const PAGE_SCRIPT: &str = html::SCRIPT;
 
 use dyno_analysis::model::ReportModel;
 use dyno_model::plan::Metric;

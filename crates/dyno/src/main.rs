@@ -118,6 +118,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Bundle(arguments) => commands::bundle::bundle(&arguments, printer),
         Command::History(arguments) => commands::history::history(&arguments, printer),
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
+        Command::Serve(arguments) => commands::serve::serve(&arguments, printer),
         Command::Import(arguments) => commands::import::import(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
         Command::Workloads(arguments) => {

@@ -5,6 +5,7 @@ use crate::campaign::Campaign;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::FailureKind;
 use dyno_model::latency;
+use dyno_model::mask::masked;
 use dyno_model::monitor::{Sample, names};
 use dyno_model::printable;
 use dyno_model::record::{Interval, TrialRecord};
@@ -76,6 +77,38 @@ impl From<&TrialRecord> for Figures {
     }
 }
 
+/// Upper bounds of the buckets of response times, in seconds, but for the last, which has none.
+pub const BUCKETS_S: [f64; 16] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
+    5.0, 10.0,
+];
+
+/// Counters of a trial since its clients began, warm-up included.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Totals {
+    /// Failed transactions.
+    pub failed: u64,
+    /// Retries.
+    pub retries: u64,
+    /// Sum of the response times of committed transactions.
+    pub response_s: f64,
+    /// Committed transactions with a response time in each bucket; the last has no upper bound.
+    pub buckets: [u64; BUCKETS_S.len() + 1],
+}
+
+impl Totals {
+    fn add(&mut self, interval: &Interval) {
+        self.failed += interval.failed;
+        self.retries += interval.retries;
+        self.response_s += interval.latency.sum as f64 / 1e9;
+        for step in interval.transaction.iter_recorded() {
+            let seconds = step.value_iterated_to() as f64 / 1e9;
+            let bucket = BUCKETS_S.partition_point(|bound| *bound < seconds);
+            self.buckets[bucket] += step.count_since_last_iteration();
+        }
+    }
+}
+
 /// CPUs in use, as of the last two samples of the monitor.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cpus {
@@ -93,12 +126,15 @@ pub struct State {
     points: VecDeque<Point>,
     trials: Vec<Status>,
     errors: BTreeMap<FailureKind, u64>,
+    totals: Totals,
+    queue: u64,
     sample: Option<Sample>,
     cpus: Cpus,
     /// When the last transaction before the present silence was committed.
     silent_since: Option<Duration>,
     lines: Recent,
     warnings: Recent,
+    address: Option<String>,
     is_over: bool,
 }
 
@@ -110,7 +146,9 @@ pub struct Recent {
 }
 
 impl Recent {
-    fn push(&mut self, text: String) {
+    /// Adds a text of another program, perhaps: it must not control a terminal, or tell passwords.
+    fn push(&mut self, text: &str) {
+        let text = printable::line(&masked(text)).into_owned();
         if self.kept.len() == LINES_MAX {
             self.kept.pop_front();
         }
@@ -141,13 +179,33 @@ impl State {
             lang,
             points: VecDeque::new(),
             errors: BTreeMap::new(),
+            totals: Totals::default(),
+            queue: 0,
             sample: None,
             cpus: Cpus::default(),
             silent_since: None,
             lines: Recent::default(),
             warnings: Recent::default(),
+            address: None,
             is_over: false,
         }
+    }
+
+    /// Title of the experiment.
+    #[must_use]
+    pub fn title(&self) -> String {
+        printable::line(&masked(&self.campaign.plan().title)).into_owned()
+    }
+
+    /// Where a browser finds the run, if a server is started.
+    #[must_use]
+    pub fn address(&self) -> Option<&str> {
+        self.address.as_deref()
+    }
+
+    /// A server was started.
+    pub fn served_at(&mut self, address: &str) {
+        self.address = Some(address.to_owned());
     }
 
     /// Place in the plan and time left.
@@ -177,6 +235,18 @@ impl State {
     #[must_use]
     pub fn errors(&self) -> &BTreeMap<FailureKind, u64> {
         &self.errors
+    }
+
+    /// Counters of the current trial, or of the last one.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Arrivals of an open loop that are due and have not started.
+    #[must_use]
+    pub fn queue(&self) -> u64 {
+        self.queue
     }
 
     /// CPUs in use.
@@ -211,14 +281,14 @@ impl State {
 
     /// Adds a line.
     pub fn say(&mut self, line: &str) {
-        self.lines.push(printable::line(line).into_owned());
+        self.lines.push(line);
     }
 
     /// Processes an event that occurred at `now` (since the run began).
     pub fn event(&mut self, event: &Event, now: Duration) {
         self.campaign.event(event, now);
         if let Some(line) = dyno_report::event(self.campaign.plan(), event, self.lang) {
-            self.lines.push(line);
+            self.lines.push(&line);
         }
         match event {
             Event::TrialStarted { trial } => {
@@ -241,6 +311,8 @@ impl State {
 
     fn begin_trial(&mut self) {
         self.errors.clear();
+        self.totals = Totals::default();
+        self.queue = 0;
         self.sample = None;
         self.cpus = Cpus::default();
         self.silent_since = None;
@@ -259,7 +331,7 @@ impl State {
         }
         let text = dyno_report::warning(warning, self.lang);
         let text = trial.map_or_else(|| text.clone(), |trial| format!("{trial}  {text}"));
-        self.warnings.push(printable::line(&text).into_owned());
+        self.warnings.push(&text);
     }
 
     /// Processes an interval of the current trial, which ended at `now`.
@@ -269,6 +341,8 @@ impl State {
         for (kind, count) in &interval.errors_by_kind {
             *self.errors.entry(*kind).or_default() += count;
         }
+        self.totals.add(interval);
+        self.queue = interval.queue;
         let (seconds, histogram) = (interval.length.as_secs_f64(), &interval.transaction);
         if seconds <= 0.0 {
             return;

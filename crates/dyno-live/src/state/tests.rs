@@ -87,7 +87,7 @@ fn warnings_are_kept_with_their_trial_but_notes_are_not() {
 #[test]
 fn only_the_last_lines_are_kept_and_their_numbers_stay() {
     let mut recent = Recent::default();
-    (0..LINES_MAX + 5).for_each(|number| recent.push(number.to_string()));
+    (0..LINES_MAX + 5).for_each(|number| recent.push(&number.to_string()));
     assert_eq!(recent.total(), LINES_MAX + 5);
     assert_eq!(recent.since(LINES_MAX + 4).collect::<Vec<_>>(), [(LINES_MAX + 4).to_string()]);
     assert_eq!(recent.since(0).next(), Some("5"));

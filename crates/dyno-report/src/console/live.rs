@@ -32,7 +32,7 @@ labels! {
     None "none" NONE: "There are none.";
     GeneratorCpu "generator_cpu" GENERATOR_CPU: "CPUs that the load generator uses.";
     ServerCpu "server_cpu" SERVER_CPU: "CPUs that the server uses.";
-    Lag "lag" LAG: "Delay of the generator in an open loop, with its unit.";
+    Queue "queue" QUEUE: "Arrivals of an open loop that are due and have not started.";
     Warnings "warnings" WARNINGS: "Heading of warnings.";
     Log "log" LOG: "Heading of what happened.";
     Trials "trials" TRIALS: "Heading of the trials.";
@@ -67,6 +67,12 @@ pub fn live_label(label: LiveLabel, lang: Lang) -> &'static str {
 #[must_use]
 pub fn live_max(value: &str, lang: Lang) -> String {
     fill!(words::MAX, lang, value)
+}
+
+/// Where a browser finds the live view or the list of runs.
+#[must_use]
+pub fn served_at(address: &str, lang: Lang) -> String {
+    fill!(words::SERVED_AT, lang, address)
 }
 
 /// Transactions per second, with grouped thousands.

@@ -42,7 +42,7 @@ use page::Page;
 pub(crate) use page::document;
 pub(crate) use test_report::render as test_report;
 
-const SCRIPT: &str = include_str!("../assets/page.js");
+pub(crate) const SCRIPT: &str = include_str!("../assets/page.js");
 
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);

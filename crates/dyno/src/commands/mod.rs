@@ -13,5 +13,6 @@ pub(crate) mod null_server;
 pub(crate) mod pgbench;
 pub(crate) mod plan;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod sysbench;
 pub(crate) mod workloads;

@@ -2,6 +2,7 @@
 
 use crate::campaign;
 use crate::cli::RunArguments;
+use crate::commands::serve::Bound;
 use crate::diagnosis::EventLog;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -14,6 +15,7 @@ use crate::trials::{self, Tally};
 use crate::ui::Display;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
 use dyno_host::network_path;
+use dyno_live::server::{RunSite, Site};
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::Plan;
@@ -23,6 +25,7 @@ use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Parent folder of results when the user names none.
 pub(crate) const RESULTS: &str = "results";
@@ -42,6 +45,7 @@ pub(crate) fn run(
     let interrupts = Interrupts::listen()?;
     let (done, originals) = earlier_part(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
+    let server = arguments.serve.map(Bound::new).transpose()?;
     let mut writer = match &arguments.resume {
         Some(folder) => RunWriter::resume(folder)?,
         None => create_results(arguments, experiment)?,
@@ -54,6 +58,11 @@ pub(crate) fn run(
     let logs = Some(folder.join("server-logs"));
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
     let mut display = Display::new(plan, &done, &interrupts, printer, arguments.lang);
+    let site = RunSite::new(display.live().clone(), arguments.lang, folder.clone());
+    let site = Arc::new(site);
+    if let Some(server) = server {
+        display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Site>)?);
+    }
     // If the folder cannot be read, the run continues with the blocks of its budget.
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
@@ -90,6 +99,9 @@ pub(crate) fn run(
     }
     writer.finish()?;
     let shown = shown?;
+    if arguments.serve.is_some() {
+        site.finish(dyno_report::render(&shown, Format::Html, arguments.lang));
+    }
     if !outcome.cut.is_empty() {
         let command = campaign::resume_command(arguments, plan, &folder);
         printer.warning(&told(&Note::EndedEarly { trials: &outcome.cut, command: &command }));

@@ -53,6 +53,18 @@ impl Display {
         Self { live, lang, interrupts, is_interrupt_shown: false, screen, lines }
     }
 
+    /// The state that is displayed.
+    pub(crate) fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// Shows where a browser finds the run.
+    pub(crate) fn served_at(&mut self, address: &str) {
+        self.live.served_at(address);
+        self.live.say(&dyno_report::served_at(address, self.lang));
+        self.show(None);
+    }
+
     fn show(&mut self, event: Option<&Event>) {
         if self.interrupts.is_requested() && !self.is_interrupt_shown {
             self.is_interrupt_shown = true;

@@ -34,6 +34,7 @@ pub(super) struct Contents {
     points: Vec<Point>,
     errors: String,
     cpus: Cpus,
+    queue: u64,
     silence: Option<Duration>,
     warnings: Vec<String>,
     warnings_total: usize,
@@ -61,7 +62,11 @@ impl Contents {
         let skipped = state.points().len().saturating_sub(COLUMNS_MAX);
         Self {
             lang,
-            title: dyno_model::printable::line(&plan.title).into_owned(),
+            title: [Some(state.title().as_str()), state.address()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("  "),
             place: dyno_model::printable::line(&note(&place, lang)).into_owned(),
             time: note(&Note::Time { spent: now, left: campaign.left(now), rate: None }, lang),
             share: campaign.share(now),
@@ -71,6 +76,7 @@ impl Contents {
                 false => errors.join(lang.comma),
             },
             cpus: state.cpus(),
+            queue: state.queue(),
             silence: state.silence(now),
             warnings: last(state.warnings(), WARNINGS_MAX),
             warnings_total: state.warnings().total(),
@@ -194,10 +200,13 @@ fn facts_lines(contents: &Contents) -> Vec<Line<'_>> {
         let value = value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
         format!("{}: {value}", contents.label(label))
     };
-    let load = [
+    let mut load = vec![
         cpus(LiveLabel::GeneratorCpu, contents.cpus.generator),
         cpus(LiveLabel::ServerCpu, contents.cpus.server),
     ];
+    if contents.queue > 0 {
+        load.push(format!("{}: {}", contents.label(LiveLabel::Queue), contents.queue));
+    }
     vec![
         Line::from(load.join("   ")),
         Line::from(format!("{}: {}", contents.label(LiveLabel::Errors), contents.errors)),

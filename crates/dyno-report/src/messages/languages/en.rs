@@ -520,6 +520,7 @@ messages! {
     },
     // Live views of a run, on the terminal and in a browser.
     live: live::Texts {
+        SERVED_AT: "Live view: {address}",
         THROUGHPUT: "Throughput, tx/s",
         P99: "p99, ms",
         MAX: "max {value}",
@@ -527,7 +528,7 @@ messages! {
         NONE: "none",
         GENERATOR_CPU: "Generator CPUs",
         SERVER_CPU: "Server CPUs",
-        LAG: "Largest start delay, ms",
+        QUEUE: "Arrivals waiting to start",
         WARNINGS: "Warnings",
         LOG: "Log",
         TRIALS: "Trials",

@@ -405,6 +405,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             REPORT: "レポート：{paths}",
         },
         live: live::Texts {
+            SERVED_AT: "ライブ表示：{address}",
             THROUGHPUT: "スループット、tx/s",
             P99: "p99、ms",
             MAX: "最大{value}",
@@ -412,7 +413,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             NONE: "なし",
             GENERATOR_CPU: "負荷生成側CPU（コア換算）",
             SERVER_CPU: "サーバーCPU（コア換算）",
-            LAG: "最大開始遅延、ms",
+            QUEUE: "開始待ちの到着",
             WARNINGS: "警告",
             LOG: "ログ",
             TRIALS: "試行",

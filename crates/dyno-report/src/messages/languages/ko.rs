@@ -404,6 +404,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             REPORT: "보고서: {paths}",
         },
         live: live::Texts {
+            SERVED_AT: "실시간 화면: {address}",
             THROUGHPUT: "처리량, tx/s",
             P99: "p99, ms",
             MAX: "최대 {value}",
@@ -411,7 +412,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             NONE: "없음",
             GENERATOR_CPU: "부하 발생기 CPU(코어 환산)",
             SERVER_CPU: "서버 CPU(코어 환산)",
-            LAG: "최대 시작 지연, ms",
+            QUEUE: "시작 대기 중인 도착",
             WARNINGS: "경고",
             LOG: "진행 기록",
             TRIALS: "시행",

@@ -71,6 +71,12 @@ Exit codes: 0 none of the verdicts in --fail-on, 8 a metric is worse, or some
 trials of new failed, 9 another verdict in --fail-on, 2 the sides cannot be
 compared, 7 results cannot be read.";
 
+pub(super) const SERVE_EXAMPLES: &str = "Examples:
+  dyno serve
+  dyno serve results/rush archive/2026 --listen 127.0.0.1:8000
+
+The server only reads, and stops at Ctrl-C.";
+
 pub(super) const IMPORT_EXAMPLES: &str = "Examples:
   dyno import pool-*.log thread-per-connection-*.log \\
       --claim 'pool is faster than thread-per-connection'

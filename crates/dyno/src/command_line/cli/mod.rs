@@ -78,6 +78,7 @@ impl Cli {
             Some(Command::Report(arguments)) => arguments.lang,
             Some(Command::Compare(arguments)) => arguments.lang,
             Some(Command::Import(arguments)) => arguments.lang,
+            Some(Command::Serve(arguments)) => arguments.lang,
             Some(Command::Doctor(arguments)) => arguments.lang,
             _ => EN,
         }
@@ -113,6 +114,9 @@ pub(crate) enum Command {
     /// Compare runs before and after a change: a verdict per configuration, and an exit code for CI
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
+    /// Show finished runs in a browser: a list, their reports, and comparisons
+    #[command(after_long_help = SERVE_EXAMPLES)]
+    Serve(ServeArguments),
     /// Import results of other programs into a results folder, and check a claim against them
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArguments),
@@ -275,6 +279,14 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) plain: bool,
 
+    /// Show the run in a browser and as metrics for Prometheus, on this address
+    ///
+    /// Without ADDRESS, programs on this machine can read it at port 7341. An address of a network
+    /// requires a token: that of the environment variable DYNO_SERVE_TOKEN, or a random one, which
+    /// is part of the printed link.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = SERVE)]
+    pub(crate) serve: Option<SocketAddr>,
+
     /// Permit writes to this database although it is not empty and was not created by dyno
     ///
     /// dyno creates, fills and drops tables. It refuses a database that contains other tables
@@ -389,6 +401,25 @@ pub(crate) enum Template {
     /// Formal test report: cover, revisions, purpose, summary, each test with its commands,
     /// environment, procedure, conclusions; html and md
     TestReport,
+}
+
+/// Address of the live view and of the list of runs, if none is given.
+const SERVE: &str = "127.0.0.1:7341";
+
+/// `dyno serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Results folders, or folders that contain them
+    #[arg(value_name = "RESULTS", default_value = crate::run::RESULTS)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Address to listen on; one of a network requires a token, as for `dyno run --serve`
+    #[arg(long, value_name = "ADDRESS", default_value = SERVE)]
+    pub(crate) listen: SocketAddr,
+
+    /// Language of the pages
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
 }
 
 /// `dyno import`.

@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-store", &["dyno-files", "dyno-model"]),
     ("dyno-analysis", &["dyno-store", "dyno-model"]),
     ("dyno-report", &["dyno-analysis", "dyno-store", "dyno-model"]),
-    ("dyno-live", &["dyno-report", "dyno-model"]),
+    ("dyno-live", &["dyno-report", "dyno-analysis", "dyno-store", "dyno-files", "dyno-model"]),
     ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-files", "dyno-model"]),
     (
         "dyno-sysbench",

@@ -1,0 +1,79 @@
+//! `dyno serve`: finished runs in a browser; and the server of `dyno run --serve`.
+
+use crate::cli::ServeArguments;
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::printer::Printer;
+use dyno_live::server::{Access, RunsSite, Server, Site};
+use dyno_model::exit_code;
+use ring::rand::{SecureRandom, SystemRandom};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Environment variable with the token that clients must know.
+const TOKEN: &str = "DYNO_SERVE_TOKEN";
+
+/// Serves the list of runs until the user ends the program.
+///
+/// # Errors
+/// When there are no results, or the address cannot be used.
+pub(crate) fn serve(arguments: &ServeArguments, printer: Printer) -> Result<u8, Failure> {
+    let interrupts = Interrupts::listen()?;
+    let site = RunsSite::new(arguments.results.clone(), arguments.lang)?;
+    let address = Bound::new(arguments.listen)?.serve(Arc::new(site))?;
+    printer.diagnosis(&dyno_report::served_at(&address, arguments.lang));
+    while !interrupts.is_requested() {
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok(exit_code::OK)
+}
+
+/// A server that listens and does not answer yet.
+pub(crate) struct Bound(Server);
+
+impl Bound {
+    /// Listens on an address.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub(crate) fn new(address: SocketAddr) -> Result<Self, Failure> {
+        Server::bind(address).map(Self).map_err(|error| {
+            let what = format!("cannot listen on {address}");
+            Failure::new(exit_code::USAGE, what).because(&error).help(
+                "choose another port, such as 127.0.0.1:7342; port 0 lets the operating system \
+                 choose",
+            )
+        })
+    }
+
+    /// Answers requests; returns the link to its first page.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub(crate) fn serve(self, site: Arc<dyn Site>) -> Result<String, Failure> {
+        let failed = |error: &std::io::Error| {
+            Failure::new(exit_code::INTERNAL, "cannot start the server").because(error)
+        };
+        let address = self.0.address().map_err(|error| failed(&error))?;
+        let token = match std::env::var(TOKEN) {
+            Ok(token) if !token.is_empty() => Some(token),
+            _ => (!address.ip().is_loopback()).then(random_token),
+        };
+        let link = match &token {
+            Some(token) => format!("http://{address}/?token={token}"),
+            None => format!("http://{address}/"),
+        };
+        let access = token.map_or_else(Access::local, Access::token);
+        self.0.serve(access, site).map_err(|error| failed(&error))?;
+        Ok(link)
+    }
+}
+
+/// 128 random bits in hexadecimal digits.
+fn random_token() -> String {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).expect("the operating system has random bytes");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
