@@ -220,3 +220,28 @@ fn sample(at_s: f64, cpu_s: f64) -> dyno_model::monitor::Sample {
     let values = names.map(|name| (name.to_owned(), cpu_s));
     Sample { trial: "b01-001".to_owned(), at_s, values: values.into(), sessions: Vec::new() }
 }
+
+#[test]
+fn the_dashboard_uses_only_metrics_that_exist_and_each_of_them_but_labels_of_the_run() {
+    let text = include_str!("../../../../examples/grafana/dyno.json");
+    let dashboard: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let mut used = std::collections::BTreeSet::new();
+    let annotations = dashboard["annotations"]["list"].as_array().unwrap().iter();
+    let targets = dashboard["panels"].as_array().unwrap().iter();
+    let targets = targets.flat_map(|panel| panel["targets"].as_array().unwrap());
+    for expression in annotations.chain(targets).map(|it| it["expr"].as_str().unwrap()) {
+        let words = expression.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        used.extend(words.filter(|word| word.starts_with("dyno_")));
+    }
+    let known: std::collections::BTreeSet<&str> =
+        METRIC_NAMES.into_iter().filter(|name| *name != "dyno_run_info").collect();
+    assert_eq!(used, known);
+    let page = include_str!("../../../../docs/live.md");
+    for name in METRIC_NAMES {
+        let short = name.strip_prefix("dyno_transaction_duration_seconds").unwrap_or(name);
+        assert!(
+            page.contains(&format!("`{name}`")) || page.contains(&format!("`{short}`")),
+            "{name}"
+        );
+    }
+}

@@ -8,6 +8,7 @@ mod first_contact;
 mod import;
 pub(crate) mod init;
 mod languages;
+mod live;
 mod plan;
 mod preflight;
 mod secrets;
