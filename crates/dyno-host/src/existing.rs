@@ -3,6 +3,7 @@
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
 use crate::error::HostError;
+use crate::queries::pooler::{self, Pooler};
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usual_password};
 use dyno_files::SCRIPT_MAX;
@@ -23,6 +24,8 @@ pub struct ConnectedSystem {
     pub target: Target,
     /// The version it reports, after the name of a product that only shares the protocol.
     pub version: String,
+    /// The pooler in front of it.
+    pub pooler: Option<Pooler>,
     /// Effective values of the settings that affect results and of those that were requested.
     pub settings: BTreeMap<String, String>,
     /// Why the server did not report its settings, if so.
@@ -208,11 +211,17 @@ fn connect_by(
             return Err(HostError::new(text));
         }
     };
-    let version = questions(system.engine).identity(&mut session, &found).shown();
+    let mut version = questions(system.engine).identity(&mut session, &found).shown();
+    let pooler = pooler::examine(&mut session, &target).map_err(|failure| {
+        HostError::new(format!("cannot tell whether a pooler is in front of {place}: {failure}"))
+    })?;
+    if let Some(pooler) = &pooler {
+        version = format!("{version} behind {}", pooler.shown());
+    }
     drop(session);
     let Compared { record: settings, problems, rounded } =
         settings::compared(system.engine, asked, &found);
-    Ok(ConnectedSystem { target, version, settings, settings_refused, problems, rounded })
+    Ok(ConnectedSystem { target, version, pooler, settings, settings_refused, problems, rounded })
 }
 
 /// A hint after a failed login.

@@ -56,6 +56,6 @@ pub use processes::supervisor;
 use processes::{ask, folder, process_stat, tail};
 use protection::ownership;
 pub use protection::{marker, run_lock};
-pub use queries::{counters, probe, survey};
+pub use queries::{counters, pooler, probe, survey};
 
 pub use error::HostError;

@@ -349,6 +349,9 @@ impl<'p> Look<'p, '_> {
                 Err(error) => return self.tell(Obstacle::said(&error.to_string())),
             };
         let target = &connected.target;
+        if let Some(text) = connected.pooler.as_ref().and_then(|it| it.obstacle(target)) {
+            return self.tell(Obstacle::said(&text));
+        }
         match self.databases(source, target) {
             Ok(databases) => {
                 for database in &databases {

@@ -490,6 +490,7 @@ mod tests {
             target: Target::new(Engine::Mysql, endpoint),
             version: String::new(),
             settings: BTreeMap::new(),
+            pooler: None,
             settings_refused: None,
             problems: Vec::new(),
             rounded: Vec::new(),

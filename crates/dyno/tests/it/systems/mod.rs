@@ -10,6 +10,7 @@ mod hooks;
 mod monitor;
 mod monitor_agrees;
 mod mounts;
+mod poolers;
 mod restarts;
 mod servers;
 mod settings;
