@@ -72,8 +72,8 @@ fn mysql(code: u16) -> Option<FailureKind> {
         3989 => Kind::ReadOnly,
         // The session was idle longer than wait_timeout; sent just before the connection closes.
         4031 => Kind::ConnectionLost,
-        // TiDB: conflicts that an optimistic transaction finds at COMMIT, concurrent schema changes,
-        // and a snapshot that has been collected as garbage.
+        // TiDB: conflicts that an optimistic transaction finds at COMMIT, concurrent changes of the
+        // schema, and a snapshot that has been collected as garbage.
         8002 | 8005 | 8022 | 8027 | 8028 | 9006 | 9007 => Kind::Serialization,
         // TiDB: a lock could not be resolved in time.
         9004 => Kind::LockWait,

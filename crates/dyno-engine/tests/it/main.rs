@@ -5,11 +5,10 @@ mod client_groups;
 mod draws;
 mod figures;
 mod generators;
-mod growth;
 mod load;
+mod loading;
 mod open_loop;
 mod power_cut;
-mod rejected_statistics;
 mod retries;
 mod scheduling;
 

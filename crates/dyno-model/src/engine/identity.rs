@@ -53,7 +53,7 @@ impl Identity {
         let version = match product {
             // Sent before version 11, so that replicas do not consider 10 to be older than 5.
             Product::Mariadb => reported.strip_prefix("5.5.5-").unwrap_or(reported),
-            // `15.12 (Debian 15.12-0+deb12u2)`, `CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu, ...)`
+            // `15.12 (Debian 15.12-0+deb12u2)`, `CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)`
             _ if product.engine() == Engine::Postgres => {
                 reported.split(" (").next().unwrap_or_default()
             }

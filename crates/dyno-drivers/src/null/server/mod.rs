@@ -26,35 +26,14 @@ mod tests;
 
 use conversation::{Conversation, Shared};
 pub use conversation::{Counts, Options};
-use dyno_model::engine::Engine;
 use event_loop::EventLoop;
 use mio::Waker;
-pub use persona::{Persona, Rejection};
+pub use persona::{Persona, Protocol, Rejection};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-
-/// The protocol of a null server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// MySQL client/server protocol, version 10 handshake, `mysql_native_password`.
-    Mysql,
-    /// PostgreSQL protocol 3.0, trust.
-    Postgres,
-}
-
-impl Protocol {
-    /// All of them, with their names and who speaks them.
-    pub const ALL: [(&str, &str, Self); 2] = [
-        ("mysql", "MySQL and MariaDB", Self::Mysql),
-        ("postgres", "PostgreSQL, version 3", Self::Postgres),
-    ];
-
-    /// The one that generators are tried with, and the engine whose driver speaks it.
-    pub const USUAL: (Self, Engine) = (Self::Mysql, Engine::Mysql);
-}
 
 /// Serves until the flag is set.
 type Serve = Box<dyn FnOnce(&AtomicBool) -> io::Result<()> + Send>;

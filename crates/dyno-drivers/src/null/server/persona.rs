@@ -1,8 +1,29 @@
-//! Products that a null server imitates, as far as clients can tell them from the product to which
-//! their protocol belongs: versions, rejected statements and errors. These are from the products'
-//! manuals; nothing here comes from running them, and every version says that it is a null server's.
+//! Protocols of null servers, and products that they imitate, as far as clients can tell them from
+//! the product to which the protocol belongs: versions, rejected statements and errors. These are
+//! from the products' manuals; nothing here comes from running them, and every version says that it
+//! is a null server's.
 
-use super::Protocol;
+use dyno_model::engine::Engine;
+
+/// The protocol of a null server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// MySQL client/server protocol, version 10 handshake, `mysql_native_password`.
+    Mysql,
+    /// PostgreSQL protocol 3.0, trust.
+    Postgres,
+}
+
+impl Protocol {
+    /// All of them, with their names and who speaks them.
+    pub const ALL: [(&str, &str, Self); 2] = [
+        ("mysql", "MySQL and MariaDB", Self::Mysql),
+        ("postgres", "PostgreSQL, version 3", Self::Postgres),
+    ];
+
+    /// The one that generators are tried with, and the engine whose driver speaks it.
+    pub const USUAL: (Self, Engine) = (Self::Mysql, Engine::Mysql);
+}
 
 /// What a null server reports about itself, and what it rejects.
 #[derive(Debug, PartialEq, Eq)]

@@ -31,6 +31,7 @@ impl Drop for PgBouncer {
 }
 
 impl PgBouncer {
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn start(mode: &str) -> Option<Self> {
         if !Path::new(PROGRAM).exists() {
             assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|it| it != "1"), "{PROGRAM}");
