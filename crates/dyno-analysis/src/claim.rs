@@ -1,7 +1,7 @@
 //! Comparison of a claim about two systems with the measured figures.
 
-use crate::model::{ClaimCells, Comparison, Conclusion, Measure, Range, ReportModel, Verdict};
-use dyno_model::plan::{Claim, Metric, Plan};
+use crate::model::{ClaimCells, Comparison, Conclusion, Metric, Range, ReportModel, Verdict};
+use dyno_model::plan::{Claim, ComparisonMetric, Plan};
 
 /// Compares the claim of a plan with the throughput of its two systems, at each number of clients
 /// at which both were measured. A verdict decides if there is one; with too few repeats for
@@ -25,7 +25,7 @@ pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
         for other in rows_of(slower).into_iter().filter(is_other) {
             let rows = [&model.configurations[one], &model.configurations[other]];
             let clients = rows[0].clients;
-            let [Some(fast), Some(slow)] = rows.map(|row| row.figures.value(Measure::Throughput))
+            let [Some(fast), Some(slow)] = rows.map(|row| row.figures.value(Metric::Throughput))
             else {
                 continue;
             };
@@ -64,7 +64,7 @@ fn by_mean(ratio: f64) -> Verdict {
 /// The report's verdict on one configuration against another, whichever of the two is the subject.
 fn verdict(model: &ReportModel, one: usize, other: usize) -> Verdict {
     let sides = |it: &Comparison| (it.subject, it.baseline);
-    let of_throughput = |it: &&Comparison| it.metric == Metric::Throughput;
+    let of_throughput = |it: &&Comparison| it.metric == ComparisonMetric::Throughput;
     let found = model.comparisons.iter().filter(of_throughput).find_map(|it| match sides(it) {
         sides if sides == (one, other) => it.effect.verdict,
         sides if sides == (other, one) => it.effect.verdict.map(|verdict| match verdict {

@@ -3,12 +3,12 @@
 use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Measure, NotWorking,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
     PanelLine, Part, PartRow, Question, Range, ReportModel, Scope, TrialState, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::search::SearchEnd;
 
 /// All conclusions, most important first: lost data, because performance figures are worthless
@@ -44,7 +44,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
         });
     }
     // The mean of a trial over a growing table is no peak, nor is a given throughput.
-    if model.growth.is_none() && model.judged_by == Metric::Throughput {
+    if model.growth.is_none() && model.primary_metric == ComparisonMetric::Throughput {
         conclusions.extend(peaks(model));
     }
     conclusions.extend((0..model.lines.len()).filter_map(|line| served(model, line)));
@@ -60,7 +60,7 @@ fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
         let rows = model.parts(Scope::Transaction).filter(|row| row.configuration == configuration);
         let figure = |row: &PartRow| match row.part {
             Part::Database { clients } => {
-                let throughput = row.figures.value(Measure::Throughput)?;
+                let throughput = row.figures.value(Metric::Throughput)?;
                 Some((row.name.clone(), throughput / f64::from(clients)))
             }
             _ => None,
@@ -90,13 +90,13 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
     let is_open = |question: &Question| !question.effect.verdict.is_some_and(Verdict::is_decided);
     let of_first = |question: &Question| {
         model.questions.iter().find(|it| {
-            it.metric == model.judged_by
+            it.metric == model.primary_metric
                 && (&it.of, &it.subject, &it.baseline)
                     == (&question.of, &question.subject, &question.baseline)
         })
     };
     let is_told = |question: &Question| {
-        question.metric == model.judged_by
+        question.metric == model.primary_metric
             || differs(question) && !of_first(question).is_some_and(differs)
     };
     let mut told: Vec<usize> =
@@ -356,7 +356,7 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
         )
     };
     let told = model.comparisons.iter().enumerate().filter(|(at, it)| {
-        it.metric == model.judged_by
+        it.metric == model.primary_metric
             && !(it.effect.verdict == Some(Verdict::Inconclusive)
                 && is_left_to_its_question(model, *at))
     });
@@ -426,7 +426,7 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
 const PEAKS_MAX: usize = 6;
 
 fn peaks(model: &ReportModel) -> Vec<Conclusion> {
-    let Some(panel) = model.panel(Metric::Throughput) else { return Vec::new() };
+    let Some(panel) = model.panel(ComparisonMetric::Throughput) else { return Vec::new() };
     let mut peaks: Vec<(usize, f64, Conclusion)> = panel.lines.iter().filter_map(peak).collect();
     if peaks.len() > PEAKS_MAX {
         let best: Vec<usize> = (0..model.provenance.systems.len())

@@ -125,7 +125,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         completeness,
         conclusions: Vec::new(),
         factors: view.run.plan.factors.clone(),
-        judged_by: view.plan().primary_metric(),
+        primary_metric: view.plan().primary_metric(),
         compare: view.run.plan.compare,
         lines: view.lines.clone(),
         configurations,

@@ -4,12 +4,12 @@ use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
 use crate::model::{
-    Conclusion, ConfigurationRow, Figure, LimitVerdict, Measure, Question, RatePoint, RatioBound,
+    Conclusion, ConfigurationRow, Figure, LimitVerdict, Metric, Question, RatePoint, RatioBound,
     TrialState, Verdict,
 };
 use dyno_model::audit::{AuditCheck, AuditVerdict};
-use dyno_model::limit::{Limit, LimitMeasure};
-use dyno_model::plan::{LoadBy, LoadPlan, Metric};
+use dyno_model::limit::{Limit, LimitMetric};
+use dyno_model::plan::{ComparisonMetric, LoadBy, LoadPlan};
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::search::{LoadStep, Outcome, Search, SearchEnd, SearchRecord, Slow};
 use dyno_model::warning::Warning;
@@ -18,7 +18,7 @@ use dyno_store::fixture::{Shape, each_record, never_started};
 
 #[test]
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
-    let interval = |values: &[f64]| estimate(values, Measure::Throughput).expect("values").interval;
+    let interval = |values: &[f64]| estimate(values, Metric::Throughput).expect("values").interval;
     assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
     // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor
     // is exp(0.2484).
@@ -63,13 +63,8 @@ fn audited_with(
     let shape = Shape { variants: vec!["in-place"], clients: vec![8], ..Shape::small() };
     let mut data = shape.read();
     let configurations = (0..data.run.plan.configurations.len()).collect();
-    let limit = Limit {
-        measure: LimitMeasure::Lost,
-        value: 0.0,
-        part: None,
-        configurations,
-        aborts: false,
-    };
+    let limit =
+        Limit { metric: LimitMetric::Lost, value: 0.0, part: None, configurations, aborts: false };
     data.run.plan.limits = vec![limit];
     each_record(&mut data.run, |index, record| {
         let is_losing = record.trial.configuration == 0 && record.trial.block == 1;
@@ -83,7 +78,7 @@ fn audited_with(
             }
         }
         record.audit.checks.push(AuditCheck::Ledger {
-            acknowledged: record.ledger.committed,
+            acknowledged: record.counters.committed,
             lost: if is_losing { lost_rows } else { 0 },
             phantoms: 0,
             in_doubt: 0,
@@ -100,11 +95,11 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
         let model = audited(lost_rows, lost_updates);
         let case = format!("{lost_rows} {lost_updates}: {:?}", model.conclusions);
         let lost_percent =
-            |row: usize| model.configurations[row].figures.value(Measure::LostPercent);
+            |row: usize| model.configurations[row].figures.value(Metric::LostPercent);
         let of_trials: Vec<Option<u64>> = model
             .trials
             .iter()
-            .map(|trial| trial.figures.as_ref().and_then(|it| it.count(Measure::Lost)))
+            .map(|trial| trial.figures.as_ref().and_then(|it| it.count(Metric::Lost)))
             .collect();
         assert_eq!(of_trials.iter().flatten().sum::<u64>(), lost, "{case}");
         assert!(of_trials.iter().all(Option::is_some), "{case}");
@@ -196,7 +191,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
             never_started(&mut data, *configuration, commits / 4);
         }
         let model = analyse(&data);
-        let of_p95 = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms);
+        let of_p95 = model.comparisons.iter().filter(|it| it.metric == ComparisonMetric::P95Ms);
         of_p95
             .map(|it| (it.subject, it.baseline, it.effect.verdict, it.effect.bound))
             .collect::<Vec<_>>()
@@ -231,17 +226,17 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
         let old = OpenLoop {
             response: None,
             lag: None,
-            ..dyno_store::fixture::open_loop(record, record.ledger.started / 50, 1)
+            ..dyno_store::fixture::open_loop(record, record.counters.started / 50, 1)
         };
         record.open_loop = Some(old);
     }
     let model = analyse(&data);
-    let of = |measure: Measure| model.configurations[0].figures.get(measure);
+    let of = |metric: Metric| model.configurations[0].figures.get(metric);
     assert!(
-        of(Measure::P50).is_none() && of(Measure::P99).is_none(),
+        of(Metric::P50).is_none() && of(Metric::P99).is_none(),
         "a trial's record does not tell"
     );
-    assert!(of(Measure::MergedP99).is_some_and(Figure::is_bound), "the histograms tell more");
+    assert!(of(Metric::MergedP99).is_some_and(Figure::is_bound), "the histograms tell more");
 }
 
 /// What a run is judged by when its transactions arrive at these rates, by configuration; and what
@@ -262,23 +257,23 @@ fn a_rate_that_is_given_is_no_outcome() {
     let overload = judged(|_, load| (load.rate, load.is_overload) = (Some(500.0), true));
     let is_peak = |it: &Conclusion| matches!(it, Conclusion::PeakThroughput { .. });
     for model in [&closed, &mixed, &overload] {
-        assert_eq!(model.judged_by, Metric::Throughput);
-        assert_eq!(model.comparisons[0].metric, Metric::Throughput);
-        assert!(model.comparisons.iter().all(|it| it.metric != Metric::MeanMs));
+        assert_eq!(model.primary_metric, ComparisonMetric::Throughput);
+        assert_eq!(model.comparisons[0].metric, ComparisonMetric::Throughput);
+        assert!(model.comparisons.iter().all(|it| it.metric != ComparisonMetric::MeanMs));
         assert!(model.conclusions.iter().any(is_peak));
     }
-    assert_eq!(open.judged_by, Metric::P95Ms);
-    assert_eq!(open.comparisons[0].metric, Metric::P95Ms);
-    assert!(open.comparisons.iter().all(|it| it.metric != Metric::Throughput));
-    assert!(open.questions.iter().all(|it| it.metric != Metric::Throughput));
+    assert_eq!(open.primary_metric, ComparisonMetric::P95Ms);
+    assert_eq!(open.comparisons[0].metric, ComparisonMetric::P95Ms);
+    assert!(open.comparisons.iter().all(|it| it.metric != ComparisonMetric::Throughput));
+    assert!(open.questions.iter().all(|it| it.metric != ComparisonMetric::Throughput));
     assert!(!open.conclusions.iter().any(is_peak), "what was given is no peak");
     let compared = open.conclusions.iter().filter_map(|it| match it {
         Conclusion::Comparison { metric, .. } => Some(*metric),
         _ => None,
     });
-    let compared: Vec<Metric> = compared.collect();
+    let compared: Vec<ComparisonMetric> = compared.collect();
     assert!(
-        !compared.is_empty() && compared.iter().all(|metric| *metric == Metric::P95Ms),
+        !compared.is_empty() && compared.iter().all(|metric| *metric == ComparisonMetric::P95Ms),
         "{compared:?}"
     );
 }
@@ -308,7 +303,7 @@ fn searched(takes: [f64; 2]) -> ReportModel {
 fn for_p99() -> Search {
     Search {
         most: LoadBy::Rate,
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         below: 20.0,
         transaction: None,
         from: None,
@@ -371,7 +366,7 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
         }
     }
     let model = analyse(&data);
-    let found = |row: &ConfigurationRow| row.figures.get(Measure::HighestRate);
+    let found = |row: &ConfigurationRow| row.figures.get(Metric::HighestRate);
     assert!(model.configurations.iter().all(|row| found(row).is_none()), "{:?}", model.searches);
     let steps: usize = model.searches.iter().map(|row| row.steps.len()).sum();
     assert_eq!(steps, 2 * trials.len());
@@ -389,8 +384,8 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
 #[test]
 fn what_was_searched_for_is_what_systems_are_compared_by() {
     let model = searched([1_000.0, 1_500.0]);
-    assert_eq!(model.judged_by, Metric::HighestRate);
-    assert!(model.comparisons.iter().all(|it| it.metric == Metric::HighestRate));
+    assert_eq!(model.primary_metric, ComparisonMetric::HighestRate);
+    assert!(model.comparisons.iter().all(|it| it.metric == ComparisonMetric::HighestRate));
     let is_decided =
         |it: &&Question| matches!(it.effect.verdict, Some(Verdict::Better | Verdict::Worse));
     let decided = model.questions.iter().find(is_decided).expect("it is decided");
@@ -398,7 +393,8 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
     assert_eq!(decided.effect.verdict == Some(Verdict::Better), takes_more, "{decided:?}");
     let row = &model.searches[0];
     // Half way between the two loads of each block, on the scale of logarithms.
-    let found = model.estimate(row.configuration, Metric::HighestRate).expect("three blocks");
+    let found =
+        model.estimate(row.configuration, ComparisonMetric::HighestRate).expect("three blocks");
     assert!(
         (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>()
             * row.steps.len() as f64

@@ -8,7 +8,7 @@ use crate::model::{Estimate, LineName};
 use crate::stats::group_sequential::Levels;
 use dyno_model::event::{InterimAnalysis, StopReason};
 use dyno_model::latency;
-use dyno_model::plan::{Configuration, Metric, Plan};
+use dyno_model::plan::{ComparisonMetric, Configuration, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Responses;
 use dyno_model::warning::{Severity, Warning};
@@ -109,9 +109,13 @@ impl<'a> View<'a> {
     /// Throughput includes every valid trial, with 0 where nothing was committed. Times include
     /// only the compared trials; if one of these has too few transactions for a percentile, the
     /// configuration has no figure.
-    pub(crate) fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
+    pub(crate) fn estimate(
+        &self,
+        configuration: usize,
+        metric: ComparisonMetric,
+    ) -> Option<Estimate> {
         match metric {
-            Metric::Throughput => estimate_among(self.valid(configuration), metric),
+            ComparisonMetric::Throughput => estimate_among(self.valid(configuration), metric),
             _ => {
                 let figures = self.eligibilities[configuration].figures(metric)?;
                 estimate_among(figures.into_iter().map(|(record, _)| record), metric)
@@ -140,7 +144,7 @@ fn responses(record: &TrialRecord, trial: &TrialData) -> Responses {
         && open_loop.response.is_none()
     {
         // Older versions stored no ages. It is only known that these transactions took some time.
-        let unknown = open_loop.unstarted + record.ledger.failed + record.ledger.unfinished;
+        let unknown = open_loop.unstarted + record.counters.failed + record.counters.unfinished;
         let _ = responses.censored.record_n(latency::LOWEST_NANOS, unknown);
     }
     responses

@@ -2,9 +2,9 @@
 
 use crate::transport::Io;
 use crate::value::{BulkLoad, RowSink, RowSource, Value};
+use dyno_model::counters::OutcomeClass;
 use dyno_model::engine::Identity;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::ledger::OutcomeClass;
 use dyno_model::target::Target;
 use std::ops::AddAssign;
 use std::time::Instant;

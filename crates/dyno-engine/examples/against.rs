@@ -75,7 +75,7 @@ fn main() {
     let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);
     input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
     let record = native.run_trial(&input, &mut Silent).expect("a trial");
-    let statements: u64 = record.ledger.statements.iter().map(|statement| statement.ok).sum();
+    let statements: u64 = record.counters.statements.iter().map(|statement| statement.ok).sum();
     let per = |nanos: Nanos| nanos.as_micros_f64() / statements as f64;
     let wakeups: u64 = record.generator.workers.iter().map(|worker| worker.wakeups).sum();
     println!(
@@ -92,7 +92,7 @@ fn main() {
         Nanos(record.transaction.p99),
         record.generator.memory_peak >> 20,
         record.connecting,
-        record.ledger.retries,
-        record.ledger.failed,
+        record.counters.retries,
+        record.counters.failed,
     );
 }

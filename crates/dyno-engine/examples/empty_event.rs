@@ -45,8 +45,8 @@ fn main() {
     println!(
         "{clients} clients: {:.2} million events/s; processor time per event {:.1} ns in the clients, {:.1} ns in all; {} KB",
         record.throughput() / 1e6,
-        threads * 1e9 / record.ledger.committed as f64,
-        all * 1e9 / record.ledger.committed as f64,
+        threads * 1e9 / record.counters.committed as f64,
+        all * 1e9 / record.counters.committed as f64,
         record.generator.memory_peak >> 10,
     );
     if let Some(open_loop) = record.open_loop {

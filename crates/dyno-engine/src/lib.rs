@@ -27,7 +27,7 @@
 //!   recorder: twice per interval, and three or four times a second to detect stalls.
 //! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of
 //!   workers.
-//! * The counters add up ([`dyno_model::ledger::Ledger`]); every trial checks them.
+//! * The counters add up ([`dyno_model::counters::TrialCounters`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 
 mod client_id;
@@ -54,8 +54,9 @@ use native::{client, native_clients, worker, worker_tries};
 use timing::arrivals;
 pub use timing::window;
 pub use trials::trial;
-use trials::{auditing, clients, own_audit, start_barrier, trial_input};
+use trials::{auditing, clients, custom_audit, start_barrier, trial_input};
 
+pub use custom_audit::CustomAudit;
 pub use fatal::{Fatal, FatalCause};
 pub use measure::elsewhere::{Generators, PartReport};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};
@@ -63,10 +64,9 @@ pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::partial_result::PartialResult;
 pub use measure::run_script;
 pub use measure::start::Start;
-pub use own_audit::OwnAudit;
 pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
 pub use trial::{run_groups_trial, run_load, run_part, run_script_trial, run_trial};
-pub use trial_input::{Mended, Node, NodeState, TrialInput};
+pub use trial_input::{Node, NodeState, Repaired, TrialInput};
 pub use window::StopCause;
 pub use worker_count::{MeasuredWorkers, default_workers};

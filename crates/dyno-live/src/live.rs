@@ -3,7 +3,7 @@
 use crate::state::State;
 use dyno_model::event::{Event, Listener};
 use dyno_model::monitor::Sample;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -87,7 +87,7 @@ impl Listener for Live {
         self.change(|state, now| state.event(event, now));
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.change(|state, now| state.interval(interval, now));
     }
 

@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the table is all that it is for")]
 
 use dyno_lua::{Environment, Meter, OptionValue, Role, ScriptSource, State, StatementKind};
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! The events that a state reports while its script runs.
 
 pub use dyno_drivers::null::StatementKind;
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::OperationFailure;
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::secret::Secret;
 
 /// Receives the events and statements of a thread's script. Called on the thread of the state,

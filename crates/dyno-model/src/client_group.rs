@@ -29,7 +29,7 @@ pub struct ClientGroup {
     /// Database; `None`: the one in the system's address.
     pub database: Option<String>,
     /// Ids of its clients within the trial.
-    pub clients: ClientNumbers,
+    pub clients: ClientIds,
     /// Load. The rate, stages and stop rule of measured groups apply to all of them together.
     pub load: LoadPlan,
 }
@@ -47,7 +47,7 @@ pub enum GroupRole {
 /// The ids of the measured groups alternate, so that any range of ids (the active clients of a
 /// stage, or those of one of several generators) is divided evenly among the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientNumbers {
+pub struct ClientIds {
     /// The lowest id.
     pub first: u32,
     /// Increment between ids; at least 1.
@@ -56,10 +56,10 @@ pub struct ClientNumbers {
     pub count: u32,
 }
 
-impl ClientNumbers {
+impl ClientIds {
     /// The clients of one group where client i of `clients` belongs to group i modulo `groups`.
     #[must_use]
-    pub fn dealt(clients: u32, group: u32, groups: u32) -> Self {
+    pub fn round_robin(clients: u32, group: u32, groups: u32) -> Self {
         let count = clients / groups + u32::from(group < clients % groups);
         Self { first: group, step: groups, count }
     }
@@ -79,7 +79,7 @@ impl ClientNumbers {
     /// The position of one of the ids among them, from 0.
     #[inline]
     #[must_use]
-    pub fn place(self, client: u32) -> u32 {
+    pub fn position(self, client: u32) -> u32 {
         (client - self.first) / self.step
     }
 
@@ -97,14 +97,14 @@ impl ClientNumbers {
 /// generator of that client. All that a client does on its own follows from its id. The parts
 /// of any number of generators are therefore disjoint, and together they are the whole load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoadShare {
+pub struct GeneratorShare {
     /// The clients that this process drives.
-    pub numbers: ClientNumbers,
+    pub ids: ClientIds,
     /// Number of clients of the load.
     pub clients: u32,
 }
 
-impl LoadShare {
+impl GeneratorShare {
     /// The whole load.
     #[must_use]
     pub fn whole(clients: u32) -> Self {
@@ -114,13 +114,13 @@ impl LoadShare {
     /// The share of one of several generators, which are numbered from 0.
     #[must_use]
     pub fn new(clients: u32, generator: u32, generators: u32) -> Self {
-        Self { numbers: ClientNumbers::dealt(clients, generator, generators), clients }
+        Self { ids: ClientIds::round_robin(clients, generator, generators), clients }
     }
 
     /// Number of clients that this process drives.
     #[must_use]
     pub fn count(self) -> u32 {
-        self.numbers.count
+        self.ids.count
     }
 
     /// True for an item, from 0, that belongs to one of these clients.
@@ -128,16 +128,15 @@ impl LoadShare {
     #[must_use]
     pub fn has_item(self, item: u64) -> bool {
         let client = (item % u64::from(self.clients)) as u32;
-        client >= self.numbers.first
-            && (client - self.numbers.first).is_multiple_of(self.numbers.step)
+        client >= self.ids.first && (client - self.ids.first).is_multiple_of(self.ids.step)
     }
 
     /// How many of the first items belong to these clients.
     #[must_use]
     pub fn items(self, first: u64) -> u64 {
         let clients = u64::from(self.clients);
-        let rest = self.numbers.below((first % clients) as u32);
-        first / clients * u64::from(self.numbers.count) + u64::from(rest)
+        let rest = self.ids.below((first % clients) as u32);
+        first / clients * u64::from(self.ids.count) + u64::from(rest)
     }
 }
 
@@ -195,7 +194,7 @@ impl Plan {
                 role: GroupRole::Measured,
                 workload: configuration.workload.clone(),
                 database,
-                clients: ClientNumbers::dealt(configuration.clients, group, number),
+                clients: ClientIds::round_robin(configuration.clients, group, number),
                 load: configuration.load.clone(),
             }
         };
@@ -207,7 +206,7 @@ impl Plan {
                 role: GroupRole::Background,
                 workload: plan.workload.clone(),
                 database: None,
-                clients: ClientNumbers { first, step: 1, count: plan.clients },
+                clients: ClientIds { first, step: 1, count: plan.clients },
                 load: plan.load(&configuration.load),
             });
             first += plan.clients;
@@ -316,7 +315,7 @@ impl TrialRecord {
     pub fn was_asked(&self) -> bool {
         let facts = self.facts.as_ref();
         let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
-        self.ledger.started + in_all > 0
+        self.counters.started + in_all > 0
             || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
     }
 
@@ -346,9 +345,9 @@ mod tests {
             clients in 1_u32..200, generators in 1_u32..20, items in 0_u64..1_000
         ) {
             let generators = generators.min(clients);
-            let parts: Vec<LoadShare> =
-                (0..generators).map(|it| LoadShare::new(clients, it, generators)).collect();
-            let mut all: Vec<u32> = parts.iter().flat_map(|part| part.numbers.iter()).collect();
+            let parts: Vec<GeneratorShare> =
+                (0..generators).map(|it| GeneratorShare::new(clients, it, generators)).collect();
+            let mut all: Vec<u32> = parts.iter().flat_map(|part| part.ids.iter()).collect();
             all.sort_unstable();
             prop_assert_eq!(all, (0..clients).collect::<Vec<_>>());
             for item in 0..items {
@@ -359,7 +358,7 @@ mod tests {
                 let counted = (0..items).filter(|item| part.has_item(*item)).count() as u64;
                 prop_assert_eq!(part.items(items), counted);
                 let places: Vec<u32> =
-                    part.numbers.iter().map(|client| part.numbers.place(client)).collect();
+                    part.ids.iter().map(|client| part.ids.position(client)).collect();
                 prop_assert_eq!(places, (0..part.count()).collect::<Vec<_>>());
                 // Even where clients are not, parts are as even as they can be.
                 prop_assert!(part.count() >= clients / generators);
@@ -373,12 +372,12 @@ mod tests {
             [(5, vec![5]), (5, vec![3, 2]), (8, vec![2, 2, 2, 2]), (8, vec![3, 3, 2])]
         {
             let groups = shares.len() as u32;
-            let numbers = |group| ClientNumbers::dealt(clients, group, groups);
-            let dealt: Vec<ClientNumbers> = (0..groups).map(numbers).collect();
-            assert_eq!(dealt.iter().map(|it| it.count).collect::<Vec<_>>(), shares);
+            let ids = |group| ClientIds::round_robin(clients, group, groups);
+            let round_robin: Vec<ClientIds> = (0..groups).map(ids).collect();
+            assert_eq!(round_robin.iter().map(|it| it.count).collect::<Vec<_>>(), shares);
             let each =
-                |it: &ClientNumbers| (it.first..).step_by(it.step as usize).take(it.count as usize);
-            let mut all: Vec<u32> = dealt.iter().flat_map(each).collect();
+                |it: &ClientIds| (it.first..).step_by(it.step as usize).take(it.count as usize);
+            let mut all: Vec<u32> = round_robin.iter().flat_map(each).collect();
             all.sort_unstable();
             assert_eq!(all, (0..clients).collect::<Vec<_>>());
         }

@@ -7,7 +7,7 @@
 //! * [`spec`]: the spec file, parsed with all errors reported at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]:
 //!   one trial without a spec; [`curve`]: several;
-//! * [`failure`], [`ledger`]: the kinds of failures of a database, and the counters that must add
+//! * [`failure`], [`counters`]: the kinds of failures of a database, and the counters that must add
 //!   up; [`failure_log`]: the messages of failures;
 //! * [`latency`]: the histogram of all response times; [`compact_histogram`]: its compact form for
 //!   few distinct times;
@@ -51,10 +51,10 @@ pub mod spec;
 pub mod units;
 
 pub use experiment::{catalog, curve, fault, front, plan, single};
+use load_model::{comparison_metric, load, search_question};
 pub use load_model::{databases, launcher, limit, stages};
-use load_model::{load, metric, search_question};
 use outcome::interval;
-pub use outcome::{failure, ledger, retry};
+pub use outcome::{counters, failure, retry};
 pub use response_times::{compact_histogram, encoded, latency, response};
 pub use results::{audit, event, failure_log, generators, history, isolation, record, schema};
 pub use system::{address, mask, secret, target};

@@ -1,6 +1,6 @@
 //! pgbench's counters: transactions by outcome with their times, and the same per command.
 
-use dyno_model::ledger::Ledger;
+use dyno_model::counters::TrialCounters;
 
 /// Sums of times, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -148,7 +148,7 @@ impl Tally {
     /// tally, as messages; empty when they agree. Both count the same transactions, except for
     /// those of aborted clients and clients that were cut off, which are only in the engine's
     /// counters.
-    pub(crate) fn differences(&self, counters: &Ledger) -> Vec<String> {
+    pub(crate) fn differences(&self, counters: &TrialCounters) -> Vec<String> {
         let pairs = [
             ("committed = done", counters.committed, self.done),
             ("failed = failures", counters.failed, self.failures()),
@@ -214,9 +214,10 @@ mod tests {
         let mut tally = Tally::default();
         tally.count(&finished(Ending::Done, 10.0, 3), false, None);
         tally.count(&finished(Ending::Skipped, 0.0, 0), false, None);
-        let counters = Ledger { committed: 1, skipped: 1, retries: 2, ..Ledger::default() };
+        let counters =
+            TrialCounters { committed: 1, skipped: 1, retries: 2, ..TrialCounters::default() };
         assert_eq!(tally.differences(&counters), [""; 0]);
-        let as_failure = Ledger { failed: 1, skipped: 0, ..counters };
+        let as_failure = TrialCounters { failed: 1, skipped: 0, ..counters };
         assert_eq!(
             tally.differences(&as_failure),
             ["failed = failures: 1 against 0", "skipped = skipped: 0 against 1"]

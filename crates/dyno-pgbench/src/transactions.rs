@@ -17,7 +17,7 @@ use dyno_engine::text::lasting;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, NoData, Workload, isolation_option, isolation_setup,
 };
-use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_groups_trial};
+use dyno_engine::{CustomAudit, Session, TrialError, TrialInput, run_groups_trial};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{
     OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions,
@@ -103,7 +103,7 @@ pub struct Transactions {
     /// Variables at the start of every transaction.
     beginning: Variables,
     pub(crate) data: Box<dyn DataSet>,
-    audit: OwnAudit,
+    audit: CustomAudit,
     syntax: Syntax,
 }
 
@@ -142,7 +142,7 @@ impl Transactions {
         let mut setup = Setup::new(given, syntax)?;
         let known: Vec<_> =
             scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
-        let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
+        let audit = CustomAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
         let isolation = isolation_setup(options, engine)?;

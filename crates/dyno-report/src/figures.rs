@@ -5,8 +5,8 @@ pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
 use dyno_analysis::model::{Estimate, Range, RatioBound, Unit};
-use dyno_model::limit::{LimitMeasure, LimitPart};
-use dyno_model::plan::Metric;
+use dyno_model::limit::{LimitMetric, LimitPart};
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::search::Search;
 
 /// A signed integer with grouped thousands.
@@ -174,42 +174,42 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
 }
 
 /// A limit in the syntax of a spec, such as `p99 < 20 ms`; the same in all languages.
-pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
-    let sign = if measure.is_floor() { '>' } else { '<' };
-    match measure {
-        LimitMeasure::Lost => format!("{measure} = 0"),
-        _ => format!("{measure} {sign} {}", limit_value(measure, value)),
+pub(crate) fn limit_on(metric: LimitMetric, value: f64) -> String {
+    let sign = if metric.is_floor() { '>' } else { '<' };
+    match metric {
+        LimitMetric::Lost => format!("{metric} = 0"),
+        _ => format!("{metric} {sign} {}", limit_value(metric, value)),
     }
 }
 
 /// The threshold of a limit, with its unit: `20 ms`.
-pub(crate) fn limit_value(measure: LimitMeasure, value: f64) -> String {
+pub(crate) fn limit_value(metric: LimitMetric, value: f64) -> String {
     let number =
         if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
-    match measure {
-        LimitMeasure::Lost => number,
-        LimitMeasure::Failed => format!("{number} %"),
-        LimitMeasure::Throughput => format!("{number}/s"),
+    match metric {
+        LimitMetric::Lost => number,
+        LimitMetric::Failed => format!("{number} %"),
+        LimitMetric::Throughput => format!("{number}/s"),
         _ => format!("{number} ms"),
     }
 }
 
 /// A limit on a part of a trial: `p99 < 20 ms (spike)`.
-pub(crate) fn limit_in(part: Option<&LimitPart>, measure: LimitMeasure, value: f64) -> String {
-    let limit = limit_on(measure, value);
+pub(crate) fn limit_in(part: Option<&LimitPart>, metric: LimitMetric, value: f64) -> String {
+    let limit = limit_on(metric, value);
     part.map_or(limit.clone(), |part| format!("{limit} ({})", part.name()))
 }
 
 /// The limit of a saturation search: `p99 < 20 ms (list)`.
 pub(crate) fn limit_of(search: &Search) -> String {
     let part = search.transaction.clone().map(LimitPart::Transaction);
-    limit_in(part.as_ref(), search.measure, search.below)
+    limit_in(part.as_ref(), search.metric, search.below)
 }
 
 /// A measured figure in the unit of a limit.
-pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
-    match measure.metric() {
-        Some(Metric::Throughput) => format!("{}/s", digits(figure)),
+pub(crate) fn of_limit(metric: LimitMetric, figure: f64) -> String {
+    match metric.metric() {
+        Some(ComparisonMetric::Throughput) => format!("{}/s", digits(figure)),
         Some(_) => format!("{} ms", digits(figure)),
         None => percent(figure),
     }
@@ -295,17 +295,17 @@ mod tests {
     #[test]
     fn a_limit_reads_as_its_spec_has_it() {
         let rows = [
-            (LimitMeasure::P99, 20.0, "p99 < 20 ms"),
-            (LimitMeasure::Mean, 0.25, "mean < 0.25 ms"),
-            (LimitMeasure::Throughput, 5_000.0, "throughput > 5,000/s"),
-            (LimitMeasure::Failed, 0.1, "failed < 0.1 %"),
-            (LimitMeasure::Lost, 0.0, "lost = 0"),
+            (LimitMetric::P99, 20.0, "p99 < 20 ms"),
+            (LimitMetric::Mean, 0.25, "mean < 0.25 ms"),
+            (LimitMetric::Throughput, 5_000.0, "throughput > 5,000/s"),
+            (LimitMetric::Failed, 0.1, "failed < 0.1 %"),
+            (LimitMetric::Lost, 0.0, "lost = 0"),
         ];
-        for (measure, value, text) in rows {
-            assert_eq!(limit_on(measure, value), text);
-            assert_eq!(limit_in(None, measure, value), text);
+        for (metric, value, text) in rows {
+            assert_eq!(limit_on(metric, value), text);
+            assert_eq!(limit_in(None, metric, value), text);
             assert_eq!(
-                limit_in(Some(&LimitPart::Stage("spike".to_owned())), measure, value),
+                limit_in(Some(&LimitPart::Stage("spike".to_owned())), metric, value),
                 format!("{text} (spike)")
             );
         }

@@ -5,7 +5,7 @@
 //! # Layout (read in this order)
 //! * `messages`: all prose, one file per language; `figures`, `words`: formatting of values and
 //!   states;
-//! * `measures`: the table of all measures; `cell`, `table`: typed cells and tables of them,
+//! * `metrics`: the table of all measures; `cell`, `table`: typed cells and tables of them,
 //!   `sheet`: building a table column by column; `tables`, `isolation`, `notes`, `facts`,
 //!   `topology`, `sections`: the contents of a report;
 //! * `test_report`: the contents of a formal test report;
@@ -35,7 +35,7 @@ mod tests;
 
 use console::{checkup, live, plan, preflight, progress};
 use contents::{
-    facts, isolation, measures, notes, sections, sheet, tables, test_report, tiles, topology,
+    facts, isolation, metrics, notes, sections, sheet, tables, test_report, tiles, topology,
 };
 use formats::{csv, format, json, markdown, text};
 use layout::{breaks, cell, fitted, grid, table};
@@ -58,13 +58,13 @@ pub use progress::{Label, Note, Position, event, label, note};
 pub const PAGE_SCRIPT: &str = html::SCRIPT;
 
 use dyno_analysis::model::ReportModel;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
 
 /// A metric as sentences name it.
 #[must_use]
-pub fn metric_name(metric: Metric, lang: Lang) -> &'static str {
+pub fn metric_name(metric: ComparisonMetric, lang: Lang) -> &'static str {
     messages::names::metric(metric, lang)
 }
 

@@ -62,7 +62,7 @@ mod tests {
     use crate::fixture::Shape;
     use crate::layout::TRIALS_FOLDER;
     use dyno_model::event::{Event, Listener};
-    use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+    use dyno_model::record::{IntervalRecord, TrialEnd, TrialRecord};
     use dyno_model::warning::Warning;
     use std::fs;
 
@@ -88,7 +88,7 @@ mod tests {
             }
         }
 
-        fn interval(&mut self, interval: &Interval) {
+        fn interval(&mut self, interval: &IntervalRecord) {
             self.writer.interval(interval);
         }
     }
@@ -177,7 +177,7 @@ mod tests {
             self.writer.event(event);
         }
 
-        fn interval(&mut self, interval: &Interval) {
+        fn interval(&mut self, interval: &IntervalRecord) {
             self.intervals += 1;
             if self.intervals == 2 {
                 self.writer.event(&Event::TrialStarted { trial: interval.trial.clone() });

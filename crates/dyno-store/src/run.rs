@@ -179,7 +179,7 @@ impl Run {
         // Applies to records of every command and version.
         for outcome in run.outcomes.values_mut() {
             if let TrialOutcome::Finished(record) = outcome {
-                record.warnings = judge::anew(record, &Asked::of(&run.plan, &record.trial));
+                record.warnings = judge::rejudge(record, &Asked::of(&run.plan, &record.trial));
             }
         }
         Ok(run)

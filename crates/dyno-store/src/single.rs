@@ -8,7 +8,7 @@ use crate::writer::RunWriter;
 use dyno_model::event::{Event, Listener};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{Plan, Trial};
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::single::SingleTrial;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ impl Listener for SingleRun {
         self.writer.event(event);
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.writer.interval(interval);
     }
 }

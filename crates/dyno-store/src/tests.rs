@@ -58,7 +58,7 @@ impl Listener for Monitored {
         self.0.event(event);
     }
 
-    fn interval(&mut self, interval: &dyno_model::record::Interval) {
+    fn interval(&mut self, interval: &dyno_model::record::IntervalRecord) {
         self.0.interval(interval);
         let at_s = (interval.start.0 + interval.length.0) as f64 / 1e9;
         let group = SessionGroup { sessions: 7, state: "active".into(), ..SessionGroup::default() };
@@ -125,7 +125,7 @@ fn everything_written_is_read_back() {
                 .filter(|line| !line.is_warmup)
                 .map(|line| line.committed)
                 .sum::<u64>(),
-            record.ledger.committed
+            record.counters.committed
         );
     }
     let statements = &data.statements[&0];
@@ -511,7 +511,7 @@ fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_power_lo
             }
         }
 
-        fn interval(&mut self, interval: &dyno_model::record::Interval) {
+        fn interval(&mut self, interval: &dyno_model::record::IntervalRecord) {
             self.0.interval(interval);
         }
     }
@@ -542,9 +542,9 @@ fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_power_lo
 #[test]
 fn a_stuck_disk_does_not_delay_measuring() {
     #[derive(Default)]
-    struct Kept(Vec<dyno_model::record::Interval>);
+    struct Kept(Vec<dyno_model::record::IntervalRecord>);
     impl Listener for Kept {
-        fn interval(&mut self, interval: &dyno_model::record::Interval) {
+        fn interval(&mut self, interval: &dyno_model::record::IntervalRecord) {
             self.0.push(interval.clone());
         }
     }

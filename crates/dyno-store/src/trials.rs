@@ -176,7 +176,7 @@ impl Run {
 /// commits has none either.
 fn has_commits(outcome: &TrialOutcome) -> bool {
     // Imported trials have fewer files.
-    matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0 && !record.is_imported())
+    matches!(outcome, TrialOutcome::Finished(record) if record.counters.committed > 0 && !record.is_imported())
 }
 
 /// Adds a trial's statements to those of its configuration, in the workload's order.

@@ -23,7 +23,7 @@ use dyno_model::mask::masked;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::printable::file_name;
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::warning::Warning;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -269,7 +269,7 @@ impl RunWriter {
         }));
     }
 
-    fn try_interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
+    fn try_interval(&mut self, interval: &IntervalRecord) -> Result<(), StoreError> {
         if self.trial.as_ref().is_none_or(|files| files.trial != interval.trial) {
             self.trial = Some(self.open_trial(interval));
         }
@@ -300,7 +300,7 @@ impl RunWriter {
     }
 
     /// Opens the files of a trial at its first interval, which began before it was reported.
-    fn open_trial(&mut self, interval: &Interval) -> TrialFiles {
+    fn open_trial(&mut self, interval: &IntervalRecord) -> TrialFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&interval.trial));
         let age = Duration::from(interval.start).saturating_add(Duration::from(interval.length));
         let now = SystemTime::from((self.clock)());
@@ -423,7 +423,7 @@ impl Listener for RunWriter {
         self.failure = self.try_event(event).err();
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         if self.failure.is_none() {
             self.failure = self.try_interval(interval).err();
         }

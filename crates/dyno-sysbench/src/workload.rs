@@ -12,7 +12,7 @@ use crate::run::scripts::{LuaScripts, Part, kinds};
 use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::workload::{ClientId, DataSet, Setting, TableDefinition};
-use dyno_engine::{OwnAudit, TrialError, TrialInput, run_script_trial};
+use dyno_engine::{CustomAudit, TrialError, TrialInput, run_script_trial};
 use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
@@ -390,7 +390,7 @@ fn told(log: &Transcript) -> String {
 /// The workload.
 pub struct Scripts {
     data: Data,
-    audit: Arc<OwnAudit>,
+    audit: Arc<CustomAudit>,
 }
 
 /// The data created by the scripts' `prepare`.
@@ -433,7 +433,7 @@ impl Scripts {
         // The work done by a script before its failure is unknown.
         let known: Vec<(&str, bool)> =
             source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
-        let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
+        let audit = Arc::new(CustomAudit::new(options.texts(AUDIT), &known)?);
         let threads = if setting.engine.traits().has_one_writer { 1 } else { clients_max };
         let data =
             Data { source, threads, seed: setting.seed, origins, before: Vec::new(), read: None };

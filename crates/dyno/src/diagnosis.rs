@@ -67,7 +67,7 @@ impl Listener for EventLog {
             Event::PhaseStarted { trial, phase } => debug!(trial, phase = phase.name(), "phase"),
             Event::TrialFailed { trial, reason, .. } => debug!(trial, reason, "failed"),
             Event::TrialFinished(record) => {
-                let counters = &record.ledger;
+                let counters = &record.counters;
                 debug!(
                     trial = record.trial.id,
                     committed = counters.committed,

@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::spec_schema::spec_schema;
 use clap::{Arg, Command, CommandFactory};
-use dyno_analysis::model::Measure;
+use dyno_analysis::model::Metric;
 use dyno_model::exit_code;
 use dyno_model::spec::keys::SECTIONS;
 use serde_json::Value;
@@ -175,11 +175,11 @@ fn measures() -> String {
                     (`at_least`), or a mean over trials with its interval.\n\n\
                     | name | unit | meaning |\n|---|---|---|\n"
             .to_owned();
-    for measure in Measure::ALL {
-        let unit = serde_json::to_value(measure.unit()).expect("a word");
+    for metric in Metric::ALL {
+        let unit = serde_json::to_value(metric.unit()).expect("a word");
         let unit = unit.as_str().unwrap_or_default();
-        let meaning = measure.description().trim();
-        let _ = writeln!(text, "| `{}` | {unit} | {meaning} |", measure.id());
+        let meaning = metric.description().trim();
+        let _ = writeln!(text, "| `{}` | {unit} | {meaning} |", metric.id());
     }
     text
 }

@@ -3,7 +3,7 @@
 use crate::{MIN_REPEATS, Random, is_told, out};
 use dyno_analysis::stats::compare::RatioTest;
 use dyno_analysis::stats::gate::{self, QuestionTests};
-use dyno_analysis::stats::sides::{Cell, Place, over_all, with_runs};
+use dyno_analysis::stats::sides::{Cell, Origin, over_all, with_runs};
 use dyno_analysis::stats::verdict::{self, Rules};
 
 /// Metrics of a page of `dyno compare`, and how much of a trial's scatter they share.
@@ -146,7 +146,7 @@ impl TwoSides {
                         for metric in &mut metrics {
                             let own = shared + (1.0 - SHARED).sqrt() * random.normal();
                             let value = (truth + of_run + deviation * own).exp();
-                            let place = Place { run, block, start: 0, data_set: 0 };
+                            let place = Origin { run, block, start: 0, data_set: 0 };
                             let cell = &mut metric[at];
                             if side == 0 { &mut cell.base } else { &mut cell.new }
                                 .push((place, value));

@@ -17,12 +17,11 @@ pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
     for (side, row) in
         sides.into_iter().flat_map(|(side, rows)| rows.into_iter().map(move |row| (side, row)))
     {
-        let is_it = |it: &LimitPair| {
-            (it.measure, it.value, &it.part) == (row.measure, row.value, &row.part)
-        };
+        let is_it =
+            |it: &LimitPair| (it.metric, it.value, &it.part) == (row.metric, row.value, &row.part);
         let at = all.iter().position(is_it).unwrap_or_else(|| {
-            let (measure, value, part) = (row.measure, row.value, row.part.clone());
-            all.push(LimitPair { measure, value, part, base: None, new: None });
+            let (metric, value, part) = (row.metric, row.value, row.part.clone());
+            all.push(LimitPair { metric, value, part, base: None, new: None });
             all.len() - 1
         });
         let known = if side == SideName::New { &mut all[at].new } else { &mut all[at].base };

@@ -10,11 +10,11 @@ use crate::stats::ranks::rank_sum;
 use crate::stats::sides::Cell;
 use crate::stats::student;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::{LoadPlan, Metric};
+use dyno_model::plan::{ComparisonMetric, LoadPlan};
 
 /// A comparison before judgement.
 pub(super) struct Measured {
-    pub(super) metric: Metric,
+    pub(super) metric: ComparisonMetric,
     /// Figures of base and new for display.
     shown: [Option<Estimate>; 2],
     pub(super) effect: Effect,
@@ -31,7 +31,7 @@ pub(super) struct Measured {
 
 impl Measured {
     pub(super) fn new(
-        metric: Metric,
+        metric: ComparisonMetric,
         cell: Cell,
         test: Option<RatioTest>,
         is_usable: bool,
@@ -72,15 +72,15 @@ impl Measured {
 pub(super) type Sides<'a> = (&'a PooledConfiguration<'a>, &'a PooledConfiguration<'a>);
 
 /// The comparisons of two configurations to report, by metric.
-pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measured> {
+pub(super) fn measured((base, new): Sides<'_>, metrics: &[ComparisonMetric]) -> Vec<Measured> {
     let loads = || [base, new].into_iter().map(|side| &side.configuration.load);
     let is_given = loads().all(LoadPlan::gives_throughput);
     // A metric that is the only one requested is always reported.
-    let is_told = |metric: &&Metric| match metric.searched() {
+    let is_told = |metric: &&ComparisonMetric| match metric.searched() {
         Some(most) => {
             loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most))
         }
-        None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
+        None => metrics.len() == 1 || !is_given || **metric != ComparisonMetric::Throughput,
     };
     metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
 }
@@ -88,7 +88,7 @@ pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measur
 fn measure(
     base: &PooledConfiguration<'_>,
     new: &PooledConfiguration<'_>,
-    metric: Metric,
+    metric: ComparisonMetric,
 ) -> Measured {
     let cell = cell_of(base, new, |side| {
         // A side with a missing figure is not compared at all.
@@ -97,7 +97,7 @@ fn measure(
     });
     let shown = |side: &PooledConfiguration<'_>| match metric {
         // Trials without a commit have a throughput, too.
-        Metric::Throughput => estimate_among(side.valid(), metric),
+        ComparisonMetric::Throughput => estimate_among(side.valid(), metric),
         _ => {
             let figures = side.eligibility.figures(metric)?;
             estimate_among(figures.into_iter().map(|(record, _)| record), metric)

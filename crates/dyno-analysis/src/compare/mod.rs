@@ -35,9 +35,9 @@ use crate::panels::timeline_point;
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::ledger::Ledger;
+use dyno_model::counters::TrialCounters;
 use dyno_model::lists;
-use dyno_model::plan::{Configuration, Metric, Plan};
+use dyno_model::plan::{ComparisonMetric, Configuration, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
 use model::{
@@ -66,7 +66,7 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Metrics, in the order in which they are shown.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<ComparisonMetric>,
     /// Margin and risk.
     pub rules: Rules,
     /// Pairs of systems with different names, as `BASE=NEW`.
@@ -74,14 +74,14 @@ pub struct Question {
 }
 
 /// Everything that can be compared: the result of a saturation search, then throughput, then times.
-pub const METRICS: [Metric; 7] = [
-    Metric::HighestRate,
-    Metric::MostClients,
-    Metric::Throughput,
-    Metric::MeanMs,
-    Metric::P50Ms,
-    Metric::P95Ms,
-    Metric::P99Ms,
+pub const METRICS: [ComparisonMetric; 7] = [
+    ComparisonMetric::HighestRate,
+    ComparisonMetric::MostClients,
+    ComparisonMetric::Throughput,
+    ComparisonMetric::MeanMs,
+    ComparisonMetric::P50Ms,
+    ComparisonMetric::P95Ms,
+    ComparisonMetric::P99Ms,
 ];
 
 /// The reason why the sides cannot be compared.
@@ -157,8 +157,10 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     let pairs: Vec<_> = places.collect();
     let mut warnings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
     warnings.extend(conditions::warnings((&of_base, &names.0), (&of_new, &names.1), &matching));
-    let primary =
-        of_base.runs.first().map_or_else(Metric::default, |run| run.plan.primary_metric());
+    let primary = of_base
+        .runs
+        .first()
+        .map_or_else(ComparisonMetric::default, |run| run.plan.primary_metric());
     let verdicts::Verdicts { metrics, without_figures, over_all, statements, rules } =
         verdicts::verdicts(&pairs, &question.metrics, primary, question.rules);
     let configurations: Vec<ConfigurationPair> = matching
@@ -234,10 +236,10 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
         arrived: arrived(records, |open_loop| open_loop.arrived),
         unstarted: arrived(records, |open_loop| open_loop.unstarted),
         not_working: pooled.eligibility.not_working(),
-        committed: pooled.valid().map(|record| record.ledger.committed).sum(),
-        failed: total(records, Ledger::known_failed),
-        unfinished: sum(|record| record.ledger.unfinished),
-        retries: total(records, Ledger::known_retries),
+        committed: pooled.valid().map(|record| record.counters.committed).sum(),
+        failed: total(records, TrialCounters::known_failed),
+        unfinished: sum(|record| record.counters.unfinished),
+        retries: total(records, TrialCounters::known_retries),
         lost: checks::commit_audit(records).map(|audit| audit.lost),
         audit: records
             .iter()

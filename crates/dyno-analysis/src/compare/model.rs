@@ -5,8 +5,8 @@ use crate::model::{
     Varied, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
-use dyno_model::limit::{LimitMeasure, LimitPart};
-use dyno_model::plan::Metric;
+use dyno_model::limit::{LimitMetric, LimitPart};
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::{Severity, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -232,7 +232,7 @@ pub struct ConfigurationPair {
     /// Metrics that are not compared because a trial of a side has no such figure, for example a
     /// percentile with too few transactions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without_figures: Vec<Metric>,
+    pub without_figures: Vec<ComparisonMetric>,
 }
 
 /// A side's figures for a configuration other than the metrics; sums over measured trials.
@@ -269,7 +269,7 @@ pub struct SideFigures {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricPair {
     /// The compared metric.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Mean over the base's valid trials.
     pub base: Option<Estimate>,
     /// Mean over the new side's valid trials.
@@ -324,7 +324,7 @@ pub struct ByRanks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OverAll {
     /// The compared metric.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// The kind of statement whose mean time is compared; absent for transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
@@ -351,7 +351,7 @@ pub struct OverAll {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitPair {
     /// The figure that is limited.
-    pub measure: LimitMeasure,
+    pub metric: LimitMetric,
     /// The value of the limit, as in [`crate::model::LimitRow::value`].
     pub value: f64,
     /// The part of the trial that the limit applies to; absent for the whole trial.
@@ -542,7 +542,7 @@ pub enum CompareWarningKind {
     /// Only one of the two tests of a ratio, Welch's test and the rank test, detects a difference.
     RanksDisagree {
         /// The affected configurations and metrics.
-        comparisons: Vec<(ConfigurationName, Metric)>,
+        comparisons: Vec<(ConfigurationName, ComparisonMetric)>,
     },
     /// One side was measured after the other.
     OneAfterTheOther {

@@ -12,13 +12,13 @@ use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
 use crate::stats::sides::{self, Cell, over_all, with_runs};
 use crate::stats::verdict::{Judgement, Rules};
 use dyno_model::lists;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::TrialRecord;
 use std::collections::BTreeSet;
 
 /// A question with its data.
-pub(super) struct Asked<'a> {
-    pub(super) metric: Metric,
+pub(super) struct MetricQuestion<'a> {
+    pub(super) metric: ComparisonMetric,
     statement: Option<String>,
     /// The pairs of configurations with figures for it.
     pub(super) members: Vec<usize>,
@@ -32,9 +32,9 @@ pub(super) struct Asked<'a> {
     is_usable: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> MetricQuestion<'a> {
     pub(super) fn new(
-        metric: Metric,
+        metric: ComparisonMetric,
         statement: Option<String>,
         pairs: &[Sides<'a>],
         members: &[(usize, &Measured)],
@@ -152,11 +152,12 @@ pub(super) fn statements(
             .filter_map(|(at, sides)| Some((at, statement(*sides, name)?)))
             .collect();
         let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();
-        let asked = Asked::new(Metric::MeanMs, Some(name.to_owned()), pairs, &members);
+        let asked =
+            MetricQuestion::new(ComparisonMetric::MeanMs, Some(name.to_owned()), pairs, &members);
         asked.test().is_some().then_some(asked)
     });
-    let asked: Vec<Asked<'_>> = asked.collect();
-    let tests: Vec<RatioTest> = asked.iter().filter_map(Asked::test).collect();
+    let asked: Vec<MetricQuestion<'_>> = asked.collect();
+    let tests: Vec<RatioTest> = asked.iter().filter_map(MetricQuestion::test).collect();
     let judgements = judge_behind(&tests, judged, rules);
     asked
         .iter()
@@ -176,5 +177,5 @@ fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let few = cell.base.len().min(cell.new.len());
     let test = cell.welch().filter(|_| few >= MIN_REPEATS);
     let is_usable = few > 0 && !is_violated(base, new);
-    is_usable.then(|| Measured::new(Metric::MeanMs, cell, test, is_usable))
+    is_usable.then(|| Measured::new(ComparisonMetric::MeanMs, cell, test, is_usable))
 }

@@ -1,7 +1,7 @@
 //! One side of a comparison: its runs, pooled by configuration.
 
 use crate::eligibility::Eligibility;
-use crate::stats::sides::Place;
+use crate::stats::sides::Origin;
 use dyno_model::catalog::OptionValue;
 use dyno_model::client_group::BackgroundPlan;
 use dyno_model::plan::{
@@ -27,7 +27,7 @@ pub(crate) struct PooledConfiguration<'a> {
     /// The eligibility of all its trials.
     pub(super) eligibility: Eligibility<'a>,
     /// The locations (run, block, start, data set) of the compared trials, in their order.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<Origin>,
     /// The schema found in the first trial that recorded one, and the run of that trial.
     pub(super) schema: Option<Found<'a>>,
 }
@@ -171,7 +171,7 @@ impl<'a> Pool<'a> {
                 let start =
                     restart_groups.iter().position(|(_, it)| it.contains(&trial.configuration));
                 let (start, data_set) = (start.unwrap_or_default(), data_set.unwrap_or_default());
-                pooled.places.push(Place {
+                pooled.places.push(Origin {
                     run: self.runs.len(),
                     block: trial.block,
                     start,
@@ -432,9 +432,9 @@ fn staged(stages: &Option<Stages>) -> String {
 
 /// The searched load and its limits: `rate, p99 < 20`.
 fn searched(search: &Search) -> String {
-    let Search { most, measure, below, transaction, .. } = search;
+    let Search { most, metric, below, transaction, .. } = search;
     let of = transaction.as_ref().map_or(String::new(), |name| format!(" of {name}"));
-    format!("{most}, {measure}{of} < {below}")
+    format!("{most}, {metric}{of} < {below}")
 }
 
 /// The retried failures: `by kind`, `all`, or the list.

@@ -5,7 +5,7 @@
 //! together, the primary one first, because any of them can fail a build.
 
 use super::measured::{Measured, Sides, measured};
-use super::over_all::{Asked, statements};
+use super::over_all::{MetricQuestion, statements};
 use crate::compare::model::{
     CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverAll,
 };
@@ -16,7 +16,7 @@ use crate::model::{Effect, Verdict};
 use crate::stats::compare::repeats_needed;
 use crate::stats::gate;
 use crate::stats::verdict::Rules;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
 
 /// All comparisons with their verdicts.
@@ -24,7 +24,7 @@ pub(super) struct Verdicts {
     /// Comparisons, by pair of configurations.
     pub(super) metrics: Vec<Vec<MetricPair>>,
     /// Metrics without figures on one side, by pair of configurations.
-    pub(super) without_figures: Vec<Vec<Metric>>,
+    pub(super) without_figures: Vec<Vec<ComparisonMetric>>,
     /// One effect over all configurations, by metric, the primary one first.
     pub(super) over_all: Vec<OverAll>,
     /// The same for kinds of statements.
@@ -36,15 +36,15 @@ pub(super) struct Verdicts {
 /// Compares all pairs of configurations: first over all of them, then each.
 pub(super) fn verdicts(
     pairs: &[Sides<'_>],
-    metrics: &[Metric],
-    primary: Metric,
+    metrics: &[ComparisonMetric],
+    primary: ComparisonMetric,
     rules: Rules,
 ) -> Verdicts {
     let all = pairs.iter().map(|sides| measured(*sides, metrics));
     let (mut all, without_figures): (Vec<Vec<Measured>>, Vec<Vec<Measured>>) =
         all.map(|row| row.into_iter().partition(Measured::has_figures)).unzip();
     let asked = asked(&all, pairs, metrics, primary);
-    let known: Vec<gate::QuestionTests> = asked.iter().map(Asked::known).collect();
+    let known: Vec<gate::QuestionTests> = asked.iter().map(MetricQuestion::known).collect();
     let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
     for (it, judged) in asked.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.cells) {
@@ -57,11 +57,11 @@ pub(super) fn verdicts(
     for (row, sides) in all.iter_mut().zip(pairs) {
         row.iter_mut().for_each(|one| settle(one, *sides, rules));
     }
-    let alone = |it: &Asked<'_>| match it.members.as_slice() {
+    let alone = |it: &MetricQuestion<'_>| match it.members.as_slice() {
         [only] => all[*only].iter().find(|one| one.metric == it.metric).map(|one| one.effect),
         _ => None,
     };
-    let over_all = |(it, judged): (&Asked<'_>, &gate::QuestionVerdicts)| {
+    let over_all = |(it, judged): (&MetricQuestion<'_>, &gate::QuestionVerdicts)| {
         let over_all = it.over_all(judged.effect, Some(judged), rules);
         OverAll { effect: alone(it).unwrap_or(over_all.effect), ..over_all }
     };
@@ -90,19 +90,19 @@ pub(super) fn verdicts(
 fn asked<'a>(
     all: &[Vec<Measured>],
     pairs: &[Sides<'a>],
-    metrics: &[Metric],
-    primary: Metric,
-) -> Vec<Asked<'a>> {
-    let of = |metric: &Metric| {
+    metrics: &[ComparisonMetric],
+    primary: ComparisonMetric,
+) -> Vec<MetricQuestion<'a>> {
+    let of = |metric: &ComparisonMetric| {
         let find = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
         let members: Vec<(usize, &Measured)> = all
             .iter()
             .enumerate()
             .filter_map(|(pair, row)| Some((pair, &row[find(row)?])))
             .collect();
-        (!members.is_empty()).then(|| Asked::new(*metric, None, pairs, &members))
+        (!members.is_empty()).then(|| MetricQuestion::new(*metric, None, pairs, &members))
     };
-    let mut asked: Vec<Asked<'a>> = metrics.iter().filter_map(of).collect();
+    let mut asked: Vec<MetricQuestion<'a>> = metrics.iter().filter_map(of).collect();
     asked.sort_by_key(|it| it.metric != primary);
     asked
 }

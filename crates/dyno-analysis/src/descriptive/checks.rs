@@ -4,7 +4,7 @@ use crate::eligibility::from_cause;
 use crate::estimate::count;
 use crate::model::{
     AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, Figure, Figures, FoundAnomaly,
-    LedgerAudit, LedgerExample, Measure, RowCountAudit, UpdateAudit, ValueAudit, WarningRow,
+    LedgerAudit, LedgerExample, Metric, RowCountAudit, UpdateAudit, ValueAudit, WarningRow,
     WitnessExample,
 };
 use crate::view::View;
@@ -93,7 +93,7 @@ fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
         if was_checked_in_trial {
             was_checked = true;
             sum.statement_errors +=
-                record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
+                record.counters.statements.iter().map(|statement| statement.failed).sum::<u64>();
         }
     }
     was_checked.then_some(sum)
@@ -270,7 +270,7 @@ pub(crate) fn generator(records: &[&TrialRecord]) -> Figures {
         .filter(|worker| worker.wall.0 > 0)
         .map(|worker| 100.0 * worker.cpu.0 as f64 / worker.wall.0 as f64)
         .fold(0.0, f64::max);
-    let sent = records.iter().flat_map(|record| &record.ledger.statements).map(|it| it.sent);
+    let sent = records.iter().flat_map(|record| &record.counters.statements).map(|it| it.sent);
     let statements: u64 = sent.sum();
     let per_statement = |time: fn(&GeneratorRecord) -> Nanos| {
         let nanos = of().map(|it| time(it).0).sum::<u64>() as f64;
@@ -283,15 +283,15 @@ pub(crate) fn generator(records: &[&TrialRecord]) -> Figures {
     let awake: u64 = workers().map(|worker| worker.statements).sum();
     let per_wakeup = (wakeups > 0).then(|| awake as f64 / wakeups as f64);
     Figures::from([
-        (Measure::Workers, Some(most.into())),
-        (Measure::WorkerCpu, Some(busiest.into())),
-        (Measure::HeldUp, held_up.map(|share| (100.0 * share).into())),
-        (Measure::CpuUserPerStatement, Some(per_statement(|it| it.cpu_user).into())),
-        (Measure::CpuSystemPerStatement, Some(per_statement(|it| it.cpu_system).into())),
-        (Measure::WakeupLag, wakeup_lag.map(milliseconds)),
-        (Measure::StatementsPerWakeup, per_wakeup.map(Into::into)),
-        (Measure::GeneratorMemory, of().map(|it| it.memory_peak).max().map(Into::into)),
-        (Measure::Lag, lag.map(milliseconds)),
+        (Metric::Workers, Some(most.into())),
+        (Metric::WorkerCpu, Some(busiest.into())),
+        (Metric::HeldUp, held_up.map(|share| (100.0 * share).into())),
+        (Metric::CpuUserPerStatement, Some(per_statement(|it| it.cpu_user).into())),
+        (Metric::CpuSystemPerStatement, Some(per_statement(|it| it.cpu_system).into())),
+        (Metric::WakeupLag, wakeup_lag.map(milliseconds)),
+        (Metric::StatementsPerWakeup, per_wakeup.map(Into::into)),
+        (Metric::GeneratorMemory, of().map(|it| it.memory_peak).max().map(Into::into)),
+        (Metric::Lag, lag.map(milliseconds)),
     ])
 }
 

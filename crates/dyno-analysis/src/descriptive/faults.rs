@@ -5,12 +5,12 @@
 //! Because single seconds vary, throughput counts as recovered from the first second that reaches
 //! 90 % of the reference and starts a period of up to ten seconds whose mean does, too.
 
-use crate::model::{FaultErrors, FaultRow, FaultTrial, Figure, Figures, Measure};
+use crate::model::{FaultErrors, FaultRow, FaultTrial, Figure, Figures, Metric};
 use crate::stats::student::median;
 use crate::view::View;
+use dyno_model::counters::TrialCounters;
 use dyno_model::failure::FailureKind;
 use dyno_model::judge::has_faults;
-use dyno_model::ledger::Ledger;
 use dyno_model::lists;
 use dyno_model::plan::Trial;
 use dyno_model::record::{TrialRecord, is_rate};
@@ -77,21 +77,21 @@ pub(crate) fn figures(view: &View<'_>, configuration: usize) -> Figures {
         sorted(|trial| Some(trial.slowest_s)),
     ];
     let not_recovered = (trials.len() - recovered.len()) as u64;
-    let sum = |of: fn(&Ledger) -> u64| {
-        let all = harmed(view, configuration).map(|record| of(&record.ledger));
+    let sum = |of: fn(&TrialCounters) -> u64| {
+        let all = harmed(view, configuration).map(|record| of(&record.counters));
         Some(Figure::Count(all.sum()))
     };
     Figures::from([
-        (Measure::Outage, middle(&outage)),
-        (Measure::OutageMax, most(&outage)),
-        (Measure::Recovered, middle(&recovered)),
-        (Measure::RecoveredMax, most(&recovered)),
-        (Measure::NotRecovered, Some(not_recovered.into())),
-        (Measure::Missed, middle(&missed)),
-        (Measure::Slowest, middle(&slowest)),
-        (Measure::SlowestMax, most(&slowest)),
-        (Measure::FailedAfterFault, sum(|ledger| ledger.failed)),
-        (Measure::Reconnects, sum(|ledger| ledger.reconnects)),
+        (Metric::Outage, middle(&outage)),
+        (Metric::OutageMax, most(&outage)),
+        (Metric::Recovered, middle(&recovered)),
+        (Metric::RecoveredMax, most(&recovered)),
+        (Metric::NotRecovered, Some(not_recovered.into())),
+        (Metric::Missed, middle(&missed)),
+        (Metric::Slowest, middle(&slowest)),
+        (Metric::SlowestMax, most(&slowest)),
+        (Metric::FailedAfterFault, sum(|counters| counters.failed)),
+        (Metric::Reconnects, sum(|counters| counters.reconnects)),
     ])
 }
 
@@ -124,11 +124,11 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
     let row = |it: KindOfErrors| FaultErrors {
         kind: it.kind,
         figures: Figures::from([
-            (Measure::Errors, Some(it.errors.into())),
-            (Measure::ErrorsFirst, Some(it.first.into())),
-            (Measure::ErrorsLast, Some(it.last.into())),
-            (Measure::ErrorsMost, Some(it.most.0.into())),
-            (Measure::ErrorsMostAt, Some(it.most.1.into())),
+            (Metric::Errors, Some(it.errors.into())),
+            (Metric::ErrorsFirst, Some(it.first.into())),
+            (Metric::ErrorsLast, Some(it.last.into())),
+            (Metric::ErrorsMost, Some(it.most.0.into())),
+            (Metric::ErrorsMostAt, Some(it.most.1.into())),
         ]),
     };
     kinds.into_iter().map(row).collect()

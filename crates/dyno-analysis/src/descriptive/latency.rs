@@ -3,7 +3,7 @@
 //! confidence intervals (`crate::estimate`).
 
 use crate::model::{
-    Figure, Figures, Measure, PercentileCurve, PercentilePoint, StatementRow, StatementTable,
+    Figure, Figures, Metric, PercentileCurve, PercentilePoint, StatementRow, StatementTable,
 };
 use crate::view::View;
 use dyno_model::latency;
@@ -13,14 +13,14 @@ use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
 /// Percentiles of merged distributions.
-const PERCENTILES: [(f64, Measure); 7] = [
-    (50.0, Measure::MergedP50),
-    (70.0, Measure::MergedP70),
-    (80.0, Measure::MergedP80),
-    (90.0, Measure::MergedP90),
-    (95.0, Measure::MergedP95),
-    (99.0, Measure::MergedP99),
-    (99.9, Measure::MergedP999),
+const PERCENTILES: [(f64, Metric); 7] = [
+    (50.0, Metric::MergedP50),
+    (70.0, Metric::MergedP70),
+    (80.0, Metric::MergedP80),
+    (90.0, Metric::MergedP90),
+    (95.0, Metric::MergedP95),
+    (99.0, Metric::MergedP99),
+    (99.9, Metric::MergedP999),
 ];
 
 /// Number of steps of a percentile curve each time the share of values beyond it halves.
@@ -38,7 +38,7 @@ pub(crate) fn summary_of_all(responses: &Responses) -> Figures {
         _ => bounds.percentile(percentile).is_bound,
     };
     let mut figures = distribution(bounds.lower(), is_bound);
-    figures.set(Measure::MergedCensored, Some(censored).filter(|censored| *censored > 0));
+    figures.set(Metric::MergedCensored, Some(censored).filter(|censored| *censored > 0));
     figures
 }
 
@@ -54,16 +54,16 @@ fn distribution(histogram: &Histogram<u64>, is_bound: impl Fn(f64) -> bool) -> F
     let milliseconds = |nanos| Nanos(nanos).as_millis_f64();
     let count = histogram.len();
     let mut figures = Figures::from([
-        (Measure::MergedCount, Some(count.into())),
-        (Measure::MergedMean, Some(Figure::bounded(millis(histogram.mean()), is_bound(100.0)))),
-        (Measure::MergedDeviation, Some(millis(histogram.stdev()).into())),
-        (Measure::MergedMin, Some(milliseconds(histogram.min()).into())),
-        (Measure::MergedMax, Some(Figure::bounded(milliseconds(histogram.max()), is_bound(100.0)))),
+        (Metric::MergedCount, Some(count.into())),
+        (Metric::MergedMean, Some(Figure::bounded(millis(histogram.mean()), is_bound(100.0)))),
+        (Metric::MergedDeviation, Some(millis(histogram.stdev()).into())),
+        (Metric::MergedMin, Some(milliseconds(histogram.min()).into())),
+        (Metric::MergedMax, Some(Figure::bounded(milliseconds(histogram.max()), is_bound(100.0)))),
     ]);
-    for (percentile, measure) in PERCENTILES {
+    for (percentile, metric) in PERCENTILES {
         let value = milliseconds(latency::percentile(histogram, percentile));
         let figure = Figure::bounded(value, is_bound(percentile));
-        figures.set(measure, latency::is_shown(count, percentile).then_some(figure));
+        figures.set(metric, latency::is_shown(count, percentile).then_some(figure));
     }
     figures
 }
@@ -130,14 +130,14 @@ pub(crate) fn statements(view: &View<'_>) -> Vec<StatementTable> {
 }
 
 fn transaction_row(view: &View<'_>, configuration: usize) -> StatementRow {
-    let sum = |pick: fn(&dyno_model::ledger::Ledger) -> u64| {
-        view.valid(configuration).map(|record| pick(&record.ledger)).sum::<u64>()
+    let sum = |pick: fn(&dyno_model::counters::TrialCounters) -> u64| {
+        view.valid(configuration).map(|record| pick(&record.counters)).sum::<u64>()
     };
     StatementRow {
         name: "transaction".to_owned(),
-        ok: sum(|ledger| ledger.committed),
-        failed: sum(|ledger| ledger.failed),
-        unfinished: sum(|ledger| ledger.unfinished),
+        ok: sum(|counters| counters.committed),
+        failed: sum(|counters| counters.failed),
+        unfinished: sum(|counters| counters.unfinished),
         rows: 0,
         figures: summary_of_all(&view.merged[configuration]),
     }
@@ -150,7 +150,7 @@ fn statement_rows(view: &View<'_>, configuration: usize) -> Vec<StatementRow> {
     let mut rows: Vec<StatementRow> = Vec::new();
     // A script may have thousands of statements.
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for statement in view.valid(configuration).flat_map(|record| &record.ledger.statements) {
+    for statement in view.valid(configuration).flat_map(|record| &record.counters.statements) {
         let place = *places.entry(&statement.name).or_insert_with(|| {
             let times = histograms.get(statement.name.as_str());
             let figures = times.map_or_else(Figures::default, |times| summary(&times.full()));
@@ -187,11 +187,11 @@ mod tests {
     fn a_percentile_with_fewer_than_ten_values_beyond_is_absent() {
         let of = |number: u64| summary(&histogram((1..=number).map(|i| i * 1_000_000)));
         let [less, more] = [199, 200].map(of);
-        assert!(less.get(Measure::MergedP90).is_some());
-        assert_eq!(less.get(Measure::MergedP95), None, "9.95 values lie beyond");
-        let p95 = more.value(Measure::MergedP95).expect("10 values lie beyond");
+        assert!(less.get(Metric::MergedP90).is_some());
+        assert_eq!(less.get(Metric::MergedP95), None, "9.95 values lie beyond");
+        let p95 = more.value(Metric::MergedP95).expect("10 values lie beyond");
         assert!((p95 - 190.0).abs() < 0.2);
-        assert_eq!(more.get(Measure::MergedP99), None);
+        assert_eq!(more.get(Metric::MergedP99), None);
     }
 
     #[test]
@@ -219,12 +219,12 @@ mod tests {
         let mut responses = responses((1..=4_000).map(|i| i * 10_000));
         responses.censored = histogram((41..=200).map(|i| i * 1_000_000));
         let summary = summary_of_all(&responses);
-        let count = |measure| summary.count(measure);
-        assert_eq!(count(Measure::MergedCount), Some(4_160));
-        assert_eq!(count(Measure::MergedCensored), Some(160));
-        let bounds: Vec<Measure> =
-            summary.iter().filter(|(_, it)| it.is_bound()).map(|(measure, _)| measure).collect();
-        let expected = [Measure::MergedMean, Measure::MergedP99, Measure::MergedMax];
+        let count = |metric| summary.count(metric);
+        assert_eq!(count(Metric::MergedCount), Some(4_160));
+        assert_eq!(count(Metric::MergedCensored), Some(160));
+        let bounds: Vec<Metric> =
+            summary.iter().filter(|(_, it)| it.is_bound()).map(|(metric, _)| metric).collect();
+        let expected = [Metric::MergedMean, Metric::MergedP99, Metric::MergedMax];
         assert_eq!(bounds, expected, "p99.9 has too few values beyond");
         let end = curve(&responses).last().expect("points").percentile;
         assert!((90.0..96.2).contains(&end), "{end}: 4,000 of 4,160");

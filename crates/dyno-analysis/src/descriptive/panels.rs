@@ -2,29 +2,34 @@
 
 use crate::lines::{line_name, varied};
 use crate::model::{
-    ErrorPoint, Measure, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows,
+    ErrorPoint, Metric, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows,
     PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
 use crate::view::View;
 use dyno_model::latency::is_shown;
 use dyno_model::lists;
-use dyno_model::plan::{Configuration, Metric, Plan, Published};
+use dyno_model::plan::{ComparisonMetric, Configuration, Plan, Published};
 use dyno_model::record::is_rate;
 use std::iter::zip;
 
 pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
     let searched = view.plan().metrics().into_iter().filter(|metric| metric.searched().is_some());
-    [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
-        .into_iter()
-        .chain(searched)
-        .map(|metric| Panel {
-            metric,
-            unit: Measure::from(metric).unit(),
-            lines: panel_lines(view, metric),
-        })
-        .filter(|panel| !panel.lines.is_empty())
-        .collect()
+    [
+        ComparisonMetric::Throughput,
+        ComparisonMetric::MeanMs,
+        ComparisonMetric::P95Ms,
+        ComparisonMetric::P99Ms,
+    ]
+    .into_iter()
+    .chain(searched)
+    .map(|metric| Panel {
+        metric,
+        unit: Metric::from(metric).unit(),
+        lines: panel_lines(view, metric),
+    })
+    .filter(|panel| !panel.lines.is_empty())
+    .collect()
 }
 
 /// The factor that varies the arrival rate.
@@ -65,7 +70,7 @@ pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
     lines
 }
 
-fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
+fn panel_lines(view: &View<'_>, metric: ComparisonMetric) -> Vec<PanelLine> {
     (0..view.lines.len())
         .map(|line| {
             let mut points: Vec<_> = view
@@ -86,7 +91,7 @@ fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
         .collect()
 }
 
-fn repeat_dots(view: &View<'_>, configuration: usize, metric: Metric) -> Vec<RepeatDot> {
+fn repeat_dots(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> Vec<RepeatDot> {
     view.measured(configuration)
         .iter()
         .filter_map(|record| {
@@ -148,11 +153,7 @@ pub(crate) fn published(plan: &Plan) -> Vec<PublishedSeries> {
         source: it.source.clone(),
         series: it.series.clone(),
         metric: it.metric,
-        unit: if it.rows.is_empty() {
-            Measure::from(it.metric).unit()
-        } else {
-            Unit::RowsPerSecond
-        },
+        unit: if it.rows.is_empty() { Metric::from(it.metric).unit() } else { Unit::RowsPerSecond },
         system: it
             .system
             .as_ref()

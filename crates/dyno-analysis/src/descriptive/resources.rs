@@ -2,7 +2,7 @@
 //! over the measurement window and over intervals of a second.
 
 use crate::estimate::count;
-use crate::model::{Figures, Measure, Monitored, ResourcePoint};
+use crate::model::{Figures, Metric, Monitored, ResourcePoint};
 use crate::view::View;
 use dyno_model::monitor::{Sample, growth, mean, names};
 use dyno_model::plan::{StopRule, Trial};
@@ -37,38 +37,38 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
     let generator_cpu = both(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM);
     let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
     let figures = [
-        (Measure::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
-        (Measure::CpuUser, averaged(&|w| w.mode_percent(&["user", "nice"]))),
-        (Measure::CpuSystem, averaged(&|w| w.mode_percent(&["system", "irq", "softirq"]))),
-        (Measure::CpuIowait, averaged(&|w| w.mode_percent(&["iowait"]))),
-        (Measure::CpuSteal, averaged(&|w| w.mode_percent(&["steal"]))),
-        (Measure::ServerProcessors, averaged(&|w| Some(server_cpu(w)? / w.length()))),
-        (Measure::GeneratorProcessors, averaged(&|w| Some(generator_cpu(w)? / w.length()))),
-        (Measure::ServerCpuPerTransaction, averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6))),
+        (Metric::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
+        (Metric::CpuUser, averaged(&|w| w.mode_percent(&["user", "nice"]))),
+        (Metric::CpuSystem, averaged(&|w| w.mode_percent(&["system", "irq", "softirq"]))),
+        (Metric::CpuIowait, averaged(&|w| w.mode_percent(&["iowait"]))),
+        (Metric::CpuSteal, averaged(&|w| w.mode_percent(&["steal"]))),
+        (Metric::ServerProcessors, averaged(&|w| Some(server_cpu(w)? / w.length()))),
+        (Metric::GeneratorProcessors, averaged(&|w| Some(generator_cpu(w)? / w.length()))),
+        (Metric::ServerCpuPerTransaction, averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6))),
         (
-            Measure::GeneratorCpuPerTransaction,
+            Metric::GeneratorCpuPerTransaction,
             averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
         ),
-        (Measure::ServerSwitchesPerTransaction, averaged(&|w| w.per_transaction(switches(w)?))),
+        (Metric::ServerSwitchesPerTransaction, averaged(&|w| w.per_transaction(switches(w)?))),
         (
-            Measure::ServerReadPerTransaction,
+            Metric::ServerReadPerTransaction,
             averaged(&|w| w.per_transaction(w.growth(names::SERVER_READ)?)),
         ),
         (
-            Measure::ServerWrittenPerTransaction,
+            Metric::ServerWrittenPerTransaction,
             averaged(&|w| w.per_transaction(w.growth(names::SERVER_WRITTEN)?)),
         ),
-        (Measure::ServerMemory, averaged(&|w| w.mean(names::SERVER_RESIDENT))),
-        (Measure::ServerThreads, averaged(&|w| w.mean(names::SERVER_THREADS))),
-        (Measure::DiskBusy, averaged(&|w| Some(100.0 * w.rate(&of_disk(names::BUSY))?))),
-        (Measure::DiskQueue, averaged(&|w| w.rate(&of_disk(names::QUEUED)))),
-        (Measure::DiskRead, averaged(&|w| w.rate(&of_disk(names::READ_BYTES)))),
-        (Measure::DiskWritten, averaged(&|w| w.rate(&of_disk(names::WRITTEN_BYTES)))),
-        (Measure::CpuPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("cpu"))?))),
-        (Measure::IoPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("io"))?))),
-        (Measure::MemoryPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?))),
+        (Metric::ServerMemory, averaged(&|w| w.mean(names::SERVER_RESIDENT))),
+        (Metric::ServerThreads, averaged(&|w| w.mean(names::SERVER_THREADS))),
+        (Metric::DiskBusy, averaged(&|w| Some(100.0 * w.rate(&of_disk(names::BUSY))?))),
+        (Metric::DiskQueue, averaged(&|w| w.rate(&of_disk(names::QUEUED)))),
+        (Metric::DiskRead, averaged(&|w| w.rate(&of_disk(names::READ_BYTES)))),
+        (Metric::DiskWritten, averaged(&|w| w.rate(&of_disk(names::WRITTEN_BYTES)))),
+        (Metric::CpuPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("cpu"))?))),
+        (Metric::IoPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("io"))?))),
+        (Metric::MemoryPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?))),
         (
-            Measure::Monitor,
+            Metric::Monitor,
             averaged(&|w| {
                 let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
                 let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
@@ -82,7 +82,7 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
         server_counters_per_transaction: counters(&windows),
         disk,
     };
-    Some((monitored, Figures::from(figures.map(|(measure, it)| (measure, it.map(Into::into))))))
+    Some((monitored, Figures::from(figures.map(|(metric, it)| (metric, it.map(Into::into))))))
 }
 
 /// Growth of the server's counters per transaction, over all windows.
@@ -127,7 +127,7 @@ impl<'a> Window<'a> {
         let samples = view.data.trials.get(&record.trial.id)?.samples.as_slice();
         let opens = view.plan().configuration(&record.trial).load.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
-        let committed = record.ledger.committed;
+        let committed = record.counters.committed;
         (samples.len() > 1 && closes > opens).then_some(Self { samples, opens, closes, committed })
     }
 

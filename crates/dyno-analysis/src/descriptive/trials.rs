@@ -5,7 +5,7 @@ use crate::estimate::{AVERAGED, arrived, count, total};
 use crate::faults;
 use crate::latency;
 use crate::model::{
-    Completeness, ConfigurationRow, FailedTrial, Figure, Figures, KindCount, Measure, TrialRow,
+    Completeness, ConfigurationRow, FailedTrial, Figure, Figures, KindCount, Metric, TrialRow,
     TrialState, Validity,
 };
 use crate::parts;
@@ -13,10 +13,10 @@ use crate::resources;
 use crate::shortage::shortage;
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
+use dyno_model::counters::TrialCounters;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::ledger::Ledger;
-use dyno_model::plan::{Configuration, Metric, Trial};
+use dyno_model::plan::{ComparisonMetric, Configuration, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_model::warning::Severity;
 use dyno_store::TrialOutcome;
@@ -59,9 +59,13 @@ fn configuration_row(
         trials_valid: count(valid.len()),
         not_working: view.eligibilities[index].not_working(),
         figures,
-        shortage: shortage(&parts::counts(view, index, None), Metric::P99Ms, &configuration.load),
-        failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
-        retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
+        shortage: shortage(
+            &parts::counts(view, index, None),
+            ComparisonMetric::P99Ms,
+            &configuration.load,
+        ),
+        failed_by_kind: kinds(measured, |record| &record.counters.failed_by_kind),
+        retries_by_kind: kinds(measured, |record| &record.counters.retries_by_kind),
         errors: errors(measured),
         monitored,
         shares_machine: measured.iter().any(|record| record.generator.shares_machine),
@@ -83,22 +87,23 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     }
     // Commits are counted in valid trials only, as in all figures. Failures are counted in all
     // trials, because they make some of them invalid.
-    let committed = view.valid(index).map(|record| record.ledger.committed).sum::<u64>();
-    let sum = |of: fn(&Ledger) -> u64| measured.iter().map(|it| of(&it.ledger)).sum::<u64>();
+    let committed = view.valid(index).map(|record| record.counters.committed).sum::<u64>();
+    let sum =
+        |of: fn(&TrialCounters) -> u64| measured.iter().map(|it| of(&it.counters)).sum::<u64>();
     let lost = checks::commit_audit(measured).map(|audit| audit.lost_percent);
-    figures.set(Measure::Arrived, arrived(measured, |open_loop| open_loop.arrived));
-    figures.set(Measure::NeverStarted, arrived(measured, |open_loop| open_loop.unstarted));
-    figures.set(Measure::Committed, Some(committed));
-    figures.set(Measure::Failed, total(measured, Ledger::known_failed));
-    figures.set(Measure::Unfinished, Some(sum(|ledger| ledger.unfinished)));
-    figures.set(Measure::Retries, total(measured, Ledger::known_retries));
+    figures.set(Metric::Arrived, arrived(measured, |open_loop| open_loop.arrived));
+    figures.set(Metric::NeverStarted, arrived(measured, |open_loop| open_loop.unstarted));
+    figures.set(Metric::Committed, Some(committed));
+    figures.set(Metric::Failed, total(measured, TrialCounters::known_failed));
+    figures.set(Metric::Unfinished, Some(sum(|counters| counters.unfinished)));
+    figures.set(Metric::Retries, total(measured, TrialCounters::known_retries));
     let valid: Vec<_> = view.valid(index).collect();
-    let of_valid = total(&valid, Ledger::known_retries).filter(|_| committed > 0);
+    let of_valid = total(&valid, TrialCounters::known_retries).filter(|_| committed > 0);
     let per_commit = of_valid.map(|retries| retries as f64 / committed as f64);
-    figures.set(Measure::RetriesPerCommit, per_commit);
-    let skipped = Some(sum(|ledger| ledger.skipped)).filter(|skipped| *skipped > 0);
-    figures.set(Measure::Skipped, skipped);
-    figures.set(Measure::LostPercent, lost);
+    figures.set(Metric::RetriesPerCommit, per_commit);
+    let skipped = Some(sum(|counters| counters.skipped)).filter(|skipped| *skipped > 0);
+    figures.set(Metric::Skipped, skipped);
+    figures.set(Metric::LostPercent, lost);
     figures
 }
 
@@ -174,22 +179,23 @@ fn trial_figures(record: &TrialRecord) -> Figures {
         let value = record.figure(metric);
         figures.set(metric.into(), value.map(|it| Figure::bounded(it, record.is_bound(metric))));
     }
-    let ledger = &record.ledger;
+    let counters = &record.counters;
     let max = record.response().map(|response| response.max).filter(|max| max.nanos > 0.0);
     // The maximum is a bound if the mean is one.
-    let max = max.map(|it| Figure::bounded(it.as_millis(), record.is_bound(Metric::MeanMs)));
+    let max =
+        max.map(|it| Figure::bounded(it.as_millis(), record.is_bound(ComparisonMetric::MeanMs)));
     let lost = record.audit.losses().commits.map(|commits| commits.lost_min);
-    figures.set(Measure::Max, max);
-    figures.set(Measure::LongestGap, record.longest_gap.map(|gap| gap.length.as_millis_f64()));
-    figures.set(Measure::Arrived, record.open_loop.map(|open_loop| open_loop.arrived));
-    figures.set(Measure::NeverStarted, record.open_loop.map(|open_loop| open_loop.unstarted));
-    figures.set(Measure::Window, Some(record.measured.as_secs_f64()));
-    figures.set(Measure::Committed, Some(ledger.committed));
-    figures.set(Measure::Failed, ledger.known_failed());
-    figures.set(Measure::Unfinished, Some(ledger.unfinished));
-    figures.set(Measure::Retries, ledger.known_retries());
-    figures.set(Measure::Skipped, Some(ledger.skipped).filter(|skipped| *skipped > 0));
-    figures.set(Measure::Lost, lost);
+    figures.set(Metric::Max, max);
+    figures.set(Metric::LongestGap, record.longest_gap.map(|gap| gap.length.as_millis_f64()));
+    figures.set(Metric::Arrived, record.open_loop.map(|open_loop| open_loop.arrived));
+    figures.set(Metric::NeverStarted, record.open_loop.map(|open_loop| open_loop.unstarted));
+    figures.set(Metric::Window, Some(record.measured.as_secs_f64()));
+    figures.set(Metric::Committed, Some(counters.committed));
+    figures.set(Metric::Failed, counters.known_failed());
+    figures.set(Metric::Unfinished, Some(counters.unfinished));
+    figures.set(Metric::Retries, counters.known_retries());
+    figures.set(Metric::Skipped, Some(counters.skipped).filter(|skipped| *skipped > 0));
+    figures.set(Metric::Lost, lost);
     figures
 }
 

@@ -13,7 +13,7 @@ use crate::stats::gate;
 use crate::stats::moderated::moderated;
 use crate::stats::verdict::{self, Decision, Judgement, Rules};
 use crate::view::View;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::TrialRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,7 +110,7 @@ fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
 /// A question with its data.
 struct Asked<'a> {
     group: &'a Group,
-    metric: Metric,
+    metric: ComparisonMetric,
     /// Its comparisons.
     measured: Vec<&'a Measured>,
     /// The indices of the pairs that are tested.
@@ -128,7 +128,7 @@ impl<'a> Asked<'a> {
         view: &View<'_>,
         pairs: &[Pair],
         measured: &'a [Measured],
-        metric: Metric,
+        metric: ComparisonMetric,
         offset: usize,
         group: &'a Group,
     ) -> Self {
@@ -300,7 +300,7 @@ pub(crate) fn step_by_step(
     let (at, family): (Vec<usize>, Vec<_>) = places
         .map(|(pair, step)| {
             let (subject, baseline) = (values(pair.subject, step), values(pair.baseline, step));
-            (step, measure(view, pair, Metric::Throughput, &subject, &baseline))
+            (step, measure(view, pair, ComparisonMetric::Throughput, &subject, &baseline))
         })
         .unzip();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
@@ -314,7 +314,7 @@ pub(crate) fn step_by_step(
 }
 
 /// The values of a configuration's whole trials.
-fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> SideValues {
+fn whole(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> SideValues {
     let eligibility = &view.eligibilities[configuration];
     let by_block = |figures: Vec<(&TrialRecord, f64)>| {
         figures.into_iter().map(|(record, value)| (record.trial.block, value)).collect()
@@ -328,7 +328,7 @@ fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> SideValues {
 }
 
 /// For each comparison, the logarithms of its ratios, one per block with both sides.
-pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
+pub(crate) fn differences(view: &View<'_>, metric: ComparisonMetric) -> Vec<Vec<f64>> {
     let difference = |pair: &Pair| {
         let by_block =
             |configuration| whole(view, configuration, metric).by_block.unwrap_or_default();
@@ -340,7 +340,7 @@ pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
 }
 
 /// Compares whole trials.
-fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> Measured {
+fn measure_whole(view: &View<'_>, pair: &Pair, metric: ComparisonMetric) -> Measured {
     let of = |configuration| whole(view, configuration, metric);
     measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
 }
@@ -361,7 +361,7 @@ fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
 fn measure(
     view: &View<'_>,
     pair: &Pair,
-    metric: Metric,
+    metric: ComparisonMetric,
     subject: &SideValues,
     baseline: &SideValues,
 ) -> Measured {
@@ -427,7 +427,7 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
 
 /// The verdict for a decision, and whether the whole interval lies beyond the margin. More is
 /// better for throughput, less is better for times.
-fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
+fn verdict(metric: ComparisonMetric, judgement: &Judgement) -> (Verdict, bool) {
     let larger_is_better = metric.is_more_better();
     let direction = |is_larger: bool| {
         if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse }
@@ -461,7 +461,12 @@ pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
 }
 
 /// Stores a judgement in an effect.
-pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgement: &Judgement) {
+pub(crate) fn tell(
+    effect: &mut Effect,
+    metric: ComparisonMetric,
+    test: &RatioTest,
+    judgement: &Judgement,
+) {
     let (verdict, exceeds_margin) = verdict(metric, judgement);
     (effect.verdict, effect.exceeds_margin) = (Some(verdict), exceeds_margin);
     effect.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
@@ -474,7 +479,7 @@ pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgem
 /// are disabled.
 pub(crate) fn judged_effect(
     mut effect: Effect,
-    metric: Metric,
+    metric: ComparisonMetric,
     open: Option<Verdict>,
     judged: Option<(RatioTest, Judgement)>,
 ) -> Effect {

@@ -56,7 +56,7 @@ fn is_aborted(view: &View<'_>) -> bool {
     let aborting = |row: &LimitRow| {
         view.plan().limits.iter().any(|limit| {
             limit.aborts
-                && (limit.measure, limit.value, &limit.part) == (row.measure, row.value, &row.part)
+                && (limit.metric, limit.value, &limit.part) == (row.metric, row.value, &row.part)
                 && limit.configurations.contains(&row.configuration)
         })
     };
@@ -84,7 +84,7 @@ pub(crate) fn interim_analyses(run: &Run) -> Option<InterimAnalyses> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::limit::{Limit, LimitMeasure};
+    use dyno_model::limit::{Limit, LimitMetric};
     use dyno_model::units::Nanos;
     use dyno_store::TrialOutcome;
     use dyno_store::fixture::Shape;
@@ -136,7 +136,7 @@ mod tests {
             run.plan.budget = None;
             let configurations = vec![0, 1];
             run.plan.limits = vec![Limit {
-                measure: LimitMeasure::Throughput,
+                metric: LimitMetric::Throughput,
                 value,
                 part: None,
                 configurations,

@@ -10,7 +10,7 @@
 use crate::comparisons;
 use crate::stats::student::{pooled, quantile};
 use crate::view::View;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_store::RunData;
 
 /// Most blocks that a plan may have.
@@ -24,7 +24,7 @@ pub const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pilot {
     /// The metric.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Standard deviation, between blocks, of the difference of two configurations on the
     /// logarithmic scale: 0.05 is about 5 %.
     pub deviation: f64,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn pilot(deviation: f64) -> Pilot {
-        Pilot { metric: Metric::Throughput, deviation, comparisons: 1, degrees: 2 }
+        Pilot { metric: ComparisonMetric::Throughput, deviation, comparisons: 1, degrees: 2 }
     }
 
     #[test]

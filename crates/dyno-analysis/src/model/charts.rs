@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Unit};
 use super::resources::ResourcePoint;
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Panel {
     /// The metric on the y axis.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Its unit.
     pub unit: Unit,
     /// Series in the order of [`super::ReportModel::lines`], without those that have no data.
@@ -236,7 +236,7 @@ pub struct PublishedSeries {
     /// Name of the curve.
     pub series: String,
     /// Metric, which selects the panel.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Unit of the values.
     pub unit: Unit,
     /// Index of the system that it is shown with; absent: all systems.

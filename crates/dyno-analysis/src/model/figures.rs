@@ -1,12 +1,12 @@
 //! What is known of a configuration, a trial or a part of it: a value for each quantity.
 
 use super::estimate::Estimate;
-use super::measure::Measure;
+use super::metric::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One value, in the unit of its [`Measure`].
+/// One value, in the unit of its [`Metric`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Figure {
@@ -72,14 +72,14 @@ impl From<Estimate> for Figure {
 /// Quantities with their values; what is not known is absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Figures(BTreeMap<Measure, Figure>);
+pub struct Figures(BTreeMap<Metric, Figure>);
 
 impl Figures {
     /// Sets the value of a quantity, or removes it.
-    pub fn set(&mut self, measure: Measure, figure: Option<impl Into<Figure>>) {
+    pub fn set(&mut self, metric: Metric, figure: Option<impl Into<Figure>>) {
         match figure {
-            Some(figure) => self.0.insert(measure, figure.into()),
-            None => self.0.remove(&measure),
+            Some(figure) => self.0.insert(metric, figure.into()),
+            None => self.0.remove(&metric),
         };
     }
 
@@ -90,14 +90,14 @@ impl Figures {
 
     /// The value of a quantity.
     #[must_use]
-    pub fn get(&self, measure: impl Into<Measure>) -> Option<Figure> {
-        self.0.get(&measure.into()).copied()
+    pub fn get(&self, metric: impl Into<Metric>) -> Option<Figure> {
+        self.0.get(&metric.into()).copied()
     }
 
     /// The mean over trials of a quantity.
     #[must_use]
-    pub fn estimate(&self, measure: impl Into<Measure>) -> Option<Estimate> {
-        match self.get(measure)? {
+    pub fn estimate(&self, metric: impl Into<Metric>) -> Option<Estimate> {
+        match self.get(metric)? {
             Figure::Mean(estimate) => Some(estimate),
             _ => None,
         }
@@ -105,14 +105,14 @@ impl Figures {
 
     /// The value of a quantity as a number, also if it is a bound or a mean.
     #[must_use]
-    pub fn value(&self, measure: impl Into<Measure>) -> Option<f64> {
-        self.get(measure).map(Figure::value)
+    pub fn value(&self, metric: impl Into<Metric>) -> Option<f64> {
+        self.get(metric).map(Figure::value)
     }
 
     /// A number of objects or events.
     #[must_use]
-    pub fn count(&self, measure: Measure) -> Option<u64> {
-        match self.get(measure)? {
+    pub fn count(&self, metric: Metric) -> Option<u64> {
+        match self.get(metric)? {
             Figure::Count(number) => Some(number),
             _ => None,
         }
@@ -124,9 +124,9 @@ impl Figures {
         self.0.values().any(|figure| figure.is_bound())
     }
 
-    /// All of them, in the order of [`Measure`].
-    pub fn iter(&self) -> impl Iterator<Item = (Measure, Figure)> + '_ {
-        self.0.iter().map(|(measure, figure)| (*measure, *figure))
+    /// All of them, in the order of [`Metric`].
+    pub fn iter(&self) -> impl Iterator<Item = (Metric, Figure)> + '_ {
+        self.0.iter().map(|(metric, figure)| (*metric, *figure))
     }
 
     /// True if nothing is known.
@@ -136,9 +136,9 @@ impl Figures {
     }
 }
 
-impl<const N: usize> From<[(Measure, Option<Figure>); N]> for Figures {
-    fn from(figures: [(Measure, Option<Figure>); N]) -> Self {
-        let known = figures.into_iter().filter_map(|(measure, it)| Some((measure, it?)));
+impl<const N: usize> From<[(Metric, Option<Figure>); N]> for Figures {
+    fn from(figures: [(Metric, Option<Figure>); N]) -> Self {
+        let known = figures.into_iter().filter_map(|(metric, it)| Some((metric, it?)));
         Self(known.collect())
     }
 }

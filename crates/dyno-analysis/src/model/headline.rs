@@ -2,11 +2,11 @@
 //! model and not part of its JSON form.
 
 use super::{
-    CoursePoint, Effect, Estimate, Measure, ReportModel, Timeline, TrialState, Verdict, mean_course,
+    CoursePoint, Effect, Estimate, Metric, ReportModel, Timeline, TrialState, Verdict, mean_course,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 
 /// The configurations whose results appear at the top of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +57,19 @@ pub struct Losses {
 impl ReportModel {
     /// A configuration's estimate of a metric.
     #[must_use]
-    pub fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
+    pub fn estimate(&self, configuration: usize, metric: ComparisonMetric) -> Option<Estimate> {
         self.configurations[configuration].figures.estimate(metric)
     }
 
     /// The configurations at the top of the report; absent without results.
     #[must_use]
     pub fn headline(&self) -> Option<Headline> {
-        let has_figures = |metric: &Metric| {
+        let has_figures = |metric: &ComparisonMetric| {
             (0..self.configurations.len())
                 .any(|configuration| self.estimate(configuration, *metric).is_some())
         };
-        let metric = [self.judged_by, Metric::Throughput].into_iter().find(has_figures)?;
+        let metric =
+            [self.primary_metric, ComparisonMetric::Throughput].into_iter().find(has_figures)?;
         // Higher is better.
         let worth = |configuration: usize| {
             let mean = self.estimate(configuration, metric)?.mean;
@@ -105,7 +106,12 @@ impl ReportModel {
 
     /// The effect between the two sides of a headline.
     #[must_use]
-    pub fn change(&self, metric: Metric, baseline: usize, subject: usize) -> Option<Change<'_>> {
+    pub fn change(
+        &self,
+        metric: ComparisonMetric,
+        baseline: usize,
+        subject: usize,
+    ) -> Option<Change<'_>> {
         let is_it = |at: &usize| {
             let comparison = &self.comparisons[*at];
             (comparison.metric, comparison.baseline, comparison.subject)
@@ -140,7 +146,7 @@ impl ReportModel {
             .iter()
             .map(|it| (it.metric, it.effect))
             .filter(|_| self.questions.is_empty());
-        let of_first = asked.chain(pairs).filter(|(metric, _)| *metric == self.judged_by);
+        let of_first = asked.chain(pairs).filter(|(metric, _)| *metric == self.primary_metric);
         of_first.filter_map(|(_, effect)| effect.verdict).collect()
     }
 
@@ -150,8 +156,8 @@ impl ReportModel {
     pub fn failures(&self) -> Option<(u64, u64)> {
         let trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
         let counts = trials.filter_map(|it| {
-            let failed = it.count(Measure::Failed)?;
-            let others = [Measure::Committed, Measure::Unfinished].map(|of| it.count(of));
+            let failed = it.count(Metric::Failed)?;
+            let others = [Metric::Committed, Metric::Unfinished].map(|of| it.count(of));
             Some((failed, failed + others.into_iter().flatten().sum::<u64>()))
         });
         counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
@@ -175,7 +181,7 @@ impl ReportModel {
 
     /// Limits in the order of the spec, each with its rows.
     pub fn limits_with_rows(&self) -> impl Iterator<Item = Vec<&super::LimitRow>> {
-        let key = |row: &super::LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
+        let key = |row: &super::LimitRow| (row.metric, row.value.to_bits(), row.part.clone());
         distinct(self.limits.iter().map(key))
             .into_iter()
             .map(move |limit| self.limits.iter().filter(|row| key(row) == limit).collect())
@@ -197,7 +203,7 @@ mod tests {
         let most = |of: &ReportModel, line: usize| {
             let rows = of.configurations.iter().enumerate().filter(|(_, row)| row.line == line);
             let rates =
-                rows.filter_map(|(at, row)| Some((at, row.figures.value(Measure::Throughput)?)));
+                rows.filter_map(|(at, row)| Some((at, row.figures.value(Metric::Throughput)?)));
             rates.max_by(|one, other| one.1.total_cmp(&other.1)).expect("figures").0
         };
         assert_eq!(one.headline(), Some(Headline::One(most(&one, 0))));
@@ -211,17 +217,20 @@ mod tests {
             (baseline_row.line, subject_row.line, baseline_row.clients),
             (0, 1, subject_row.clients)
         );
-        let change = two.change(Metric::Throughput, baseline, subject).expect("it is compared");
+        let change =
+            two.change(ComparisonMetric::Throughput, baseline, subject).expect("it is compared");
         assert_eq!((change.cells, change.effect), (2, &two.questions[0].effect));
         let alone = model(2, vec![20]);
         let Some(Headline::Change { baseline, subject }) = alone.headline() else {
             panic!("{alone:?}")
         };
-        let change = alone.change(Metric::Throughput, baseline, subject).expect("it is compared");
+        let change =
+            alone.change(ComparisonMetric::Throughput, baseline, subject).expect("it is compared");
         assert_eq!((change.cells, change.effect), (1, &alone.comparisons[0].effect));
         let three = model(3, vec![1, 20]);
         let Some(Headline::Ends { worst, best }) = three.headline() else { panic!("{three:?}") };
-        let rate = |at: usize| three.estimate(at, Metric::Throughput).expect("a figure").mean;
+        let rate =
+            |at: usize| three.estimate(at, ComparisonMetric::Throughput).expect("a figure").mean;
         assert!((0..3).all(|line| (rate(worst)..=rate(best)).contains(&rate(most(&three, line)))));
         let none = ReportModel { configurations: Vec::new(), lines: Vec::new(), ..three };
         assert_eq!(none.headline(), None);
@@ -232,16 +241,16 @@ mod tests {
         let mut model = model(1, vec![1]);
         let begun = |model: &ReportModel| {
             let all = model.trials.iter().filter_map(|trial| trial.figures.as_ref());
-            let parts = [Measure::Committed, Measure::Failed, Measure::Unfinished];
+            let parts = [Metric::Committed, Metric::Failed, Metric::Unfinished];
             all.flat_map(|it| parts.map(|of| it.count(of).unwrap_or(0))).sum::<u64>()
         };
         for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
-            figures.set(Measure::Failed, Some(2_u64));
+            figures.set(Metric::Failed, Some(2_u64));
         }
         let failed = 2 * model.trials.len() as u64;
         assert_eq!(model.failures(), Some((failed, begun(&model))));
         for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
-            figures.set(Measure::Failed, None::<u64>);
+            figures.set(Metric::Failed, None::<u64>);
         }
         assert_eq!(model.failures(), None);
     }

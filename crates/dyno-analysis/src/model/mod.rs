@@ -24,7 +24,7 @@ mod faults;
 mod figures;
 mod headline;
 mod inference;
-mod measure;
+mod metric;
 mod part;
 mod provenance;
 mod resources;
@@ -44,7 +44,7 @@ pub use figures::*;
 pub use growth::*;
 pub use headline::*;
 pub use limits::*;
-pub use measure::*;
+pub use metric::*;
 pub use part::*;
 pub use provenance::*;
 pub use questions::*;
@@ -54,7 +54,7 @@ pub use topology::*;
 pub use trials::*;
 
 use dyno_model::front::FrontMatter;
-use dyno_model::plan::{Compare, Metric};
+use dyno_model::plan::{Compare, ComparisonMetric};
 use dyno_store::LimitSummary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub struct ReportModel {
     pub factors: Vec<String>,
     /// The primary metric: throughput, in an open loop a response time, or the target of a search.
     #[serde(default)]
-    pub judged_by: Metric,
+    pub primary_metric: ComparisonMetric,
     /// The comparison that the spec asks for; it determines the curves of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
@@ -181,7 +181,7 @@ impl ReportModel {
     #[must_use]
     pub fn limit_summaries(&self) -> Vec<LimitSummary> {
         let summary = |row: &LimitRow| LimitSummary {
-            measure: row.measure,
+            metric: row.metric,
             value: row.value,
             part: row.part.clone(),
             system: self.line_of(row.configuration).system_name.clone(),
@@ -198,7 +198,7 @@ impl ReportModel {
     /// True when any trial had an arrival rate.
     #[must_use]
     pub fn has_open_loop(&self) -> bool {
-        self.configurations.iter().any(|row| row.figures.get(Measure::Arrived).is_some())
+        self.configurations.iter().any(|row| row.figures.get(Metric::Arrived).is_some())
     }
 
     /// Estimated number of blocks to detect a difference as large as the margin in every undecided
@@ -206,7 +206,7 @@ impl ReportModel {
     /// or the variation is unknown.
     #[must_use]
     pub fn blocks_to_decide(&self) -> Option<u32> {
-        let first = self.questions.iter().filter(|it| it.metric == self.judged_by);
+        let first = self.questions.iter().filter(|it| it.metric == self.primary_metric);
         let needed = |it: &Question| {
             it.blocks_to_decide(self.provenance.blocks, self.comparison_rules.margin)
         };
@@ -217,7 +217,8 @@ impl ReportModel {
     /// mean of its configuration's valid trials.
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
         self.trials.iter().enumerate().filter_map(|(place, trial)| {
-            let mut points = self.panel(self.judged_by)?.lines.iter().flat_map(|line| &line.points);
+            let mut points =
+                self.panel(self.primary_metric)?.lines.iter().flat_map(|line| &line.points);
             let point = points.find(|point| point.configuration == trial.configuration)?;
             let value = point.repeats.iter().find(|dot| dot.trial == trial.id)?.value;
             let ratio = value / point.estimate?.mean;
@@ -238,7 +239,7 @@ impl ReportModel {
 
     /// The panel of a metric, if it was measured.
     #[must_use]
-    pub fn panel(&self, metric: Metric) -> Option<&Panel> {
+    pub fn panel(&self, metric: ComparisonMetric) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.metric == metric)
     }
 }

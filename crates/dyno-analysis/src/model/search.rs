@@ -1,6 +1,6 @@
 //! Results of searches for the highest load.
 
-use dyno_model::plan::{LoadBy, Metric};
+use dyno_model::plan::{ComparisonMetric, LoadBy};
 use dyno_model::search::{LoadStep, Search, SearchEnd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,10 +45,10 @@ pub struct SearchStep {
 impl SearchRow {
     /// The metric whose value is the highest load.
     #[must_use]
-    pub fn metric(&self) -> Metric {
+    pub fn metric(&self) -> ComparisonMetric {
         match self.search.most {
-            LoadBy::Rate => Metric::HighestRate,
-            LoadBy::Clients => Metric::MostClients,
+            LoadBy::Rate => ComparisonMetric::HighestRate,
+            LoadBy::Clients => ComparisonMetric::MostClients,
         }
     }
 }

@@ -103,7 +103,7 @@ fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Ve
     let (places, mut hypotheses) = hypotheses(questions);
     connect(&places, of_effect, &mut hypotheses);
     let corrected = in_sequence(&hypotheses, alpha);
-    let gate = |place: &Place| Gate {
+    let gate = |place: &Hypotheses| Gate {
         effect: place.effect.map(|at| corrected[at]),
         any_cell: place.any_cell.map(|at| corrected[at]),
     };
@@ -112,12 +112,12 @@ fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Ve
 
 /// Indices of the hypotheses of a question's metric, if it has them.
 #[derive(Clone, Copy)]
-struct Place {
+struct Hypotheses {
     effect: Option<usize>,
     any_cell: Option<usize>,
 }
 
-impl Place {
+impl Hypotheses {
     /// The hypotheses that receive a level given to the metric, with their shares.
     fn entry(self, of_effect: f64) -> Vec<(usize, f64)> {
         match (self.effect, self.any_cell) {
@@ -135,7 +135,7 @@ impl Place {
 }
 
 /// The hypotheses without their shares, and their indices by question and metric.
-fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Place>>, Vec<Hypothesis>) {
+fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hypothesis>) {
     let mut all = Vec::new();
     let mut add = |p: f64| {
         all.push(Hypothesis { p, share: 0.0, passes: Vec::new(), implies: None });
@@ -145,26 +145,26 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Place>>, Vec<Hypothe
         let effect = tests.effect.map(|test| add(test.p));
         let p_values: Vec<f64> = tests.cells.iter().map(|test| test.p).collect();
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
-        Place { effect, any_cell: (p_values.len() > 1).then(|| add(smallest)) }
+        Hypotheses { effect, any_cell: (p_values.len() > 1).then(|| add(smallest)) }
     };
     let places = questions.iter().map(|metrics| metrics.iter().map(&mut place).collect()).collect();
     (places, all)
 }
 
 /// Sets the initial share of each hypothesis, and the hypotheses that receive its level.
-fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
-    let spread = |places: &[Place], share: f64| spread(places, of_effect, share);
+fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
+    let spread = |places: &[Hypotheses], share: f64| spread(places, of_effect, share);
     let number = hypotheses.len();
     hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
     // A metric without a test is omitted from the sequence; the next one replaces it.
-    let tested: Vec<Vec<Place>> = places
+    let tested: Vec<Vec<Hypotheses>> = places
         .iter()
         .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())
         .filter(|metrics| !metrics.is_empty())
         .collect();
     for (at, metrics) in tested.iter().enumerate() {
         let (first, others) = (&metrics[..1], &metrics[1..]);
-        let elsewhere: Vec<Place> = tested
+        let elsewhere: Vec<Hypotheses> = tested
             .iter()
             .enumerate()
             .filter(|(it, _)| *it != at)
@@ -199,7 +199,7 @@ fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis])
 }
 
 /// An equal share for several metrics, by hypothesis.
-fn spread(places: &[Place], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
+fn spread(places: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
     let each = share / places.len().max(1) as f64;
     let entries = places.iter().flat_map(|place| place.entry(of_effect));
     entries.map(|(to, part)| (to, each * part)).collect()

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where a value was measured. Runs are numbered within their side, everything else within its
 /// parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Origin {
     /// The run.
     pub run: usize,
     /// The block of the run.
@@ -34,9 +34,9 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// Values of base.
-    pub base: Vec<(Place, f64)>,
+    pub base: Vec<(Origin, f64)>,
     /// Values of new.
-    pub new: Vec<(Place, f64)>,
+    pub new: Vec<(Origin, f64)>,
 }
 
 impl Cell {
@@ -53,7 +53,7 @@ impl Cell {
         self.sides().map(|side| side.iter().map(|(_, value)| *value).collect())
     }
 
-    fn sides(&self) -> [&[(Place, f64)]; 2] {
+    fn sides(&self) -> [&[(Origin, f64)]; 2] {
         [&self.base, &self.new]
     }
 }
@@ -144,10 +144,10 @@ fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
         let sides = it.sides().into_iter().enumerate();
         sides.flat_map(move |(side, values)| values.iter().map(move |value| (cell, side, value)))
     });
-    let placed = |(cell, side, (Place { run, block, start, data_set }, value)): (
+    let placed = |(cell, side, (Origin { run, block, start, data_set }, value)): (
         usize,
         usize,
-        &(Place, f64),
+        &(Origin, f64),
     )| {
         Placed {
             value: value.ln(),
@@ -164,7 +164,7 @@ fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
 }
 
 /// Number of different groups of a side's values.
-fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Place) -> G) -> usize {
+fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Origin) -> G) -> usize {
     let places = cells.iter().flat_map(|cell| cell.sides()[side]);
     places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
 }
@@ -180,7 +180,7 @@ pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest
 /// Share of the variance between runs that is missing from the error of a mean when its values are
 /// treated as independent: zero where each value is a separate run. With `q` the sum of the squared
 /// shares of runs, a mean has `q`, and the variation of `n` values includes `(1 - q) / (n - 1)`.
-fn uncounted(side: &[(Place, f64)]) -> f64 {
+fn uncounted(side: &[(Origin, f64)]) -> f64 {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
     side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
     let n = side.len() as f64;
@@ -209,7 +209,7 @@ mod tests {
                     for cell in &mut cells {
                         let value = (of_run + 0.04 * noise.normal()).exp();
                         let values = if side == 0 { &mut cell.base } else { &mut cell.new };
-                        values.push((Place { run, block, start: 0, data_set: 0 }, value));
+                        values.push((Origin { run, block, start: 0, data_set: 0 }, value));
                     }
                 }
             }
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_configuration_once() {
-        let place = |run| Place { run, block: 1, start: 0, data_set: 0 };
+        let place = |run| Origin { run, block: 1, start: 0, data_set: 0 };
         let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
         // Each trial is a separate run: the variation includes everything. One run: none of it.
         assert!(uncounted(&values(&[0, 1, 2])).abs() < 1e-12);

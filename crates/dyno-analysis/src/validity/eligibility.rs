@@ -8,7 +8,7 @@
 
 use crate::estimate::count;
 use crate::model::{NotWorking, NotWorkingReason, Verdict, WarningRow};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::TrialRecord;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::{Run, TrialOutcome};
@@ -67,7 +67,7 @@ impl<'a> Eligibility<'a> {
     /// Its figures of a metric, each with its trial. `None` if a compared trial has no figure:
     /// using only the trials with enough transactions for a percentile would again favour the
     /// better trials.
-    pub(crate) fn figures(&self, metric: Metric) -> Option<Vec<(&'a TrialRecord, f64)>> {
+    pub(crate) fn figures(&self, metric: ComparisonMetric) -> Option<Vec<(&'a TrialRecord, f64)>> {
         self.usable.iter().map(|record| Some((*record, record.figure(metric)?))).collect()
     }
 }

@@ -2,14 +2,18 @@
 
 use crate::model::Shortage;
 use dyno_model::latency::{is_shown, needed};
-use dyno_model::plan::{LoadPlan, Metric, StopRule};
+use dyno_model::plan::{ComparisonMetric, LoadPlan, StopRule};
 
 /// Factor by which a proposed time exceeds the required time, since trials vary.
 const SPARE: f64 = 1.1;
 
 /// Why trials with these transaction counts have no figure of a metric; `None` if the count is not
 /// the reason.
-pub(crate) fn shortage(counts: &[u64], metric: Metric, load: &LoadPlan) -> Option<Shortage> {
+pub(crate) fn shortage(
+    counts: &[u64],
+    metric: ComparisonMetric,
+    load: &LoadPlan,
+) -> Option<Shortage> {
     let percentile = metric.percentage()?;
     let transactions =
         counts.iter().copied().min().filter(|fewest| !is_shown(*fewest, percentile))?;
@@ -40,7 +44,7 @@ fn rounded_up(seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::limit::LimitMeasure;
+    use dyno_model::limit::LimitMetric;
     use dyno_model::plan::{LoadBy, Stages};
     use dyno_model::search::Search;
     use dyno_model::stages::Stage;
@@ -50,30 +54,33 @@ mod tests {
     fn the_trial_with_the_fewest_transactions_says_how_long_all_must_measure() {
         let ten_seconds = LoadPlan::new(StopRule::Duration(Nanos(10_000_000_000)));
         let of = |counts: &[u64], metric| shortage(counts, metric, &ten_seconds);
-        let found = of(&[640, 700], Metric::P99Ms).expect("too few");
+        let found = of(&[640, 700], ComparisonMetric::P99Ms).expect("too few");
         assert_eq!((found.transactions, found.needed, found.duration_s), (640, 1_000, Some(20.0)));
-        let found = of(&[5_000, 20_000], Metric::P999Ms).expect("too few");
+        let found = of(&[5_000, 20_000], ComparisonMetric::P999Ms).expect("too few");
         assert_eq!(
             (found.transactions, found.needed, found.duration_s),
             (5_000, 10_000, Some(25.0))
         );
-        assert_eq!(of(&[0, 5_000], Metric::P95Ms).expect("too few").duration_s, None);
-        assert_eq!(of(&[1_000, 2_000], Metric::P99Ms), None);
-        assert_eq!(of(&[1], Metric::MeanMs), None);
-        assert_eq!(of(&[], Metric::P99Ms), None);
+        assert_eq!(of(&[0, 5_000], ComparisonMetric::P95Ms).expect("too few").duration_s, None);
+        assert_eq!(of(&[1_000, 2_000], ComparisonMetric::P99Ms), None);
+        assert_eq!(of(&[1], ComparisonMetric::MeanMs), None);
+        assert_eq!(of(&[], ComparisonMetric::P99Ms), None);
         // A longer time would be a different load, or a different search.
         let stage = Stage { name: String::new(), segments: Vec::new() };
         let stages = Some(Stages { by: LoadBy::Rate, stages: vec![stage] });
-        let (most, measure) = (LoadBy::Rate, LimitMeasure::P99);
-        let find = Some(Search { most, measure, below: 20.0, transaction: None, from: None });
+        let (most, metric) = (LoadBy::Rate, LimitMetric::P99);
+        let find = Some(Search { most, metric, below: 20.0, transaction: None, from: None });
         for load in
             [LoadPlan { stages, ..ten_seconds.clone() }, LoadPlan { find, ..ten_seconds.clone() }]
         {
-            let found = shortage(&[640], Metric::P99Ms, &load).expect("too few");
+            let found = shortage(&[640], ComparisonMetric::P99Ms, &load).expect("too few");
             assert_eq!((found.transactions, found.duration_s), (640, None));
         }
         let counted = LoadPlan::new(StopRule::Transactions(500));
-        assert_eq!(shortage(&[500], Metric::P99Ms, &counted).expect("too few").duration_s, None);
+        assert_eq!(
+            shortage(&[500], ComparisonMetric::P99Ms, &counted).expect("too few").duration_s,
+            None
+        );
     }
 
     #[test]

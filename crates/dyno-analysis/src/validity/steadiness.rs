@@ -3,7 +3,7 @@
 use crate::estimate::count;
 use crate::model::{SeriesSteadiness, TrialSteadiness};
 use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
-use dyno_model::plan::{LoadPlan, Metric, StopRule};
+use dyno_model::plan::{ComparisonMetric, LoadPlan, StopRule};
 use dyno_model::record::{TrialRecord, is_rate};
 use dyno_model::warning::Warning;
 use dyno_store::TimelineLine;
@@ -53,9 +53,9 @@ pub(crate) fn warnings(found: &TrialSteadiness) -> Vec<Warning> {
         let drift = series.drifts.then_some(Warning::Drift { metric, share: series.drift_share });
         warm_up.into_iter().chain(drift).collect::<Vec<_>>()
     };
-    let of_throughput = of(Metric::Throughput, &found.throughput);
+    let of_throughput = of(ComparisonMetric::Throughput, &found.throughput);
     match &found.mean_ms {
-        Some(means) if of_throughput.is_empty() => of(Metric::MeanMs, means),
+        Some(means) if of_throughput.is_empty() => of(ComparisonMetric::MeanMs, means),
         _ => of_throughput,
     }
 }

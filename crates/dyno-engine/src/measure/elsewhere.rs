@@ -9,7 +9,7 @@ use crate::recording::{Collector, Kinds};
 use crate::window::{StopCause, Window};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
-use dyno_model::record::{GeneratorPart, GeneratorsRecord, Interval};
+use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub enum PartReport {
     /// It cannot begin.
     Failed(String),
     /// An interval is complete.
-    Interval(Box<Interval>),
+    Interval(Box<IntervalRecord>),
     /// It ends measuring early.
     Stopped(StopCause),
     /// Its clients have ended.

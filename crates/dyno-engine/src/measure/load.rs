@@ -6,14 +6,14 @@ use crate::recording::shares::{ClientShare, ClientShares};
 use crate::window::Window;
 use crate::worker_count::MeasuredWorkers;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::LoadShare;
+use dyno_model::client_group::GeneratorShare;
+use dyno_model::counters::{ScriptCounts, TrialCounters};
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::fault::Expected;
 use dyno_model::latency::ExactLatency;
 use dyno_model::latency::LatencySummary;
-use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
     self, CommitGap, Facts, GeneratorRecord, GeneratorsRecord, NamedTransactions, OpenLoop,
@@ -36,7 +36,7 @@ pub struct LoadInput<'a> {
     pub name: String,
     /// The clients of the load that this process drives: all, or those of one of several
     /// generators.
-    pub clients: LoadShare,
+    pub clients: GeneratorShare,
     /// Load rules, of all clients together.
     pub load: &'a LoadPlan,
     /// Seed of everything that clients draw, arrivals included.
@@ -74,14 +74,14 @@ impl<'a> LoadInput<'a> {
     ) -> Self {
         Self {
             name: name.into(),
-            clients: LoadShare::whole(clients),
+            clients: GeneratorShare::whole(clients),
             load,
             seed,
             interval: INTERVAL,
             growth: None,
             shares_machine: false,
-            expected: Expected::Peace,
-            shares: Arc::new(ClientShares::new(LoadShare::whole(clients).numbers)),
+            expected: Expected::NoFaults,
+            shares: Arc::new(ClientShares::new(GeneratorShare::whole(clients).ids)),
             measured_workers: None,
             interrupts,
             is_dead: &nobody_watches,
@@ -93,8 +93,8 @@ impl LoadInput<'_> {
     /// Leaves only the clients of one of several generators.
     #[must_use]
     pub fn part(self, generator: u32, generators: u32) -> Self {
-        let clients = LoadShare::new(self.clients.clients, generator, generators);
-        Self { clients, shares: Arc::new(ClientShares::new(clients.numbers)), ..self }
+        let clients = GeneratorShare::new(self.clients.clients, generator, generators);
+        Self { clients, shares: Arc::new(ClientShares::new(clients.ids)), ..self }
     }
 
     /// The window of these clients, whose warm-up begins at `epoch`.
@@ -174,7 +174,7 @@ pub struct LoadRecord {
     /// From the window's opening until the last client had ended, stragglers included.
     pub elapsed: Nanos,
     /// Counters of the measured window.
-    pub ledger: Ledger,
+    pub counters: TrialCounters,
     /// Counters that scripts maintain themselves; no other figure includes them.
     pub counts: ScriptCounts,
     /// The first failure of each kind; as in [`TrialRecord::failures`].
@@ -218,7 +218,7 @@ impl LoadRecord {
     /// As [`TrialRecord::throughput`].
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        record::throughput(self.work, self.ledger.committed, self.measured)
+        record::throughput(self.work, self.counters.committed, self.measured)
     }
 
     /// The record of a trial that consists of this measurement only: without loading, audit or
@@ -236,7 +236,7 @@ impl LoadRecord {
             server_version,
             measured: self.measured,
             connecting: self.connecting,
-            ledger: self.ledger.clone(),
+            counters: self.counters.clone(),
             transaction: self.transaction,
             statements: self.statements.clone(),
             transactions: self.transactions.clone(),

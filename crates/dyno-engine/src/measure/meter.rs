@@ -12,9 +12,9 @@
 
 use super::interrupt::Interrupters;
 use super::load::TrialError;
-use super::worker_pool::{Post, Report, WorkerPool, WorkerReport};
+use super::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
 use crate::arrivals::think;
-use crate::arrivals::{Arrivals, Begun};
+use crate::arrivals::{Arrivals, TransactionStart};
 use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
@@ -24,9 +24,9 @@ use crate::recording::{Kinds, Recorder, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{StopCause, Window};
 use dyno_drivers::lock;
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::Failed;
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::secret::Secret;
 use dyno_model::units::Nanos;
 use std::sync::mpsc::{Receiver, Sender};
@@ -50,7 +50,7 @@ pub trait Script: Send + Sync + 'static {
             .iter()
             .enumerate()
             .filter(|(_, kind)| **kind == COMMIT)
-            .map(|(place, _)| place)
+            .map(|(state, _)| state)
             .collect()
     }
 
@@ -89,7 +89,7 @@ impl Default for ScriptThreads {
 
 /// The state of a client in its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LoopState {
     Between,
     /// It may start an event; the time of the event begins here.
     Admitted(u64),
@@ -108,7 +108,7 @@ pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
     shares: Arc<ClientShares>,
-    reports: Sender<Report>,
+    reports: Sender<WorkerMessage>,
     go: Receiver<Arc<Window>>,
     interrupters: Arc<Interrupters>,
     started: Arc<OnceLock<(Arc<Window>, WorkerMeter)>>,
@@ -120,7 +120,7 @@ pub struct Meter {
     is_counted: bool,
     /// Open loop: the client was free before the event was due.
     is_awaited: bool,
-    place: Place,
+    state: LoopState,
     /// When the last event ended, nanoseconds since the epoch.
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
@@ -135,7 +135,7 @@ impl Meter {
     /// Reports that the client is ready, and waits until all are. Returns false if the run was
     /// called off; no event may begin then.
     pub fn ready(&mut self) -> bool {
-        let _ = self.reports.send(Report::Ready);
+        let _ = self.reports.send(WorkerMessage::Ready);
         let Ok(window) = self.go.recv() else { return false };
         window.await_epoch();
         self.last_end = window.now();
@@ -154,7 +154,7 @@ impl Meter {
         if !self.more_events() {
             return false;
         }
-        if let Place::Admitted(start) = self.place {
+        if let LoopState::Admitted(start) = self.state {
             self.open(start);
         }
         true
@@ -173,14 +173,14 @@ impl Meter {
                 await_stage(self.client, &self.window, self.last_end, think, self.admitted)
             }
         };
-        let Some(Begun { start, is_counted, is_awaited }) = next else {
+        let Some(TransactionStart { start, is_counted, is_awaited }) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
-            self.place = Place::Between;
+            self.state = LoopState::Between;
             return false;
         };
         (self.is_counted, self.is_awaited) = (is_counted, is_awaited);
         self.admitted += u64::from(is_counted);
-        self.place = Place::Admitted(start);
+        self.state = LoopState::Admitted(start);
         true
     }
 
@@ -189,9 +189,9 @@ impl Meter {
     pub fn start_event(&mut self) {
         self.withdraw();
         let now = self.window.now();
-        match self.place {
-            Place::Admitted(due) if self.arrivals.is_some() => return self.open(due),
-            Place::Admitted(_) => {}
+        match self.state {
+            LoopState::Admitted(due) if self.arrivals.is_some() => return self.open(due),
+            LoopState::Admitted(_) => {}
             _ => self.is_counted = self.is_ready && now >= self.window.opens(),
         }
         self.open(now);
@@ -208,13 +208,13 @@ impl Meter {
                 recorder.began_late(begun, begun.saturating_sub(start), is_counted);
             }
         });
-        self.place = Place::Within { start, begun };
+        self.state = LoopState::Within { start, begun };
     }
 
     /// Ends the event and counts it as a committed transaction. Has no effect outside an event.
     #[inline]
     pub fn end_event(&mut self) {
-        let Place::Within { start, begun } = self.place else { return };
+        let LoopState::Within { start, begun } = self.state else { return };
         let (window, is_counted) = (&self.window, self.is_counted);
         // The clock is read while the lock is held: the coordinator then sees every event that
         // ended before it takes the lock.
@@ -226,7 +226,7 @@ impl Meter {
         if is_counted {
             self.shares.record(self.client.0, end - start);
         }
-        self.place = Place::Between;
+        self.state = LoopState::Between;
         self.last_end = end;
     }
 
@@ -235,27 +235,27 @@ impl Meter {
     pub fn abandon_event(&mut self) {
         self.withdraw();
         self.last_end = self.window.now();
-        self.place = Place::Between;
+        self.state = LoopState::Between;
     }
 
     /// Ends the event as finally failed. Has no effect outside an event.
     pub fn give_up_event(&mut self) {
-        let Place::Within { start, .. } = self.place else { return };
+        let LoopState::Within { start, .. } = self.state else { return };
         let end = self.window.now();
         self.note(|recorder, now, is_counted| {
             recorder.failed(UNNAMED, FailureKind::Other, start, now, false, is_counted);
         });
-        self.place = Place::Between;
+        self.state = LoopState::Between;
         self.last_end = end;
     }
 
     /// Takes back an event that has begun and has not ended.
     #[inline]
     fn withdraw(&mut self) {
-        if let Place::Within { .. } = self.place {
+        if let LoopState::Within { .. } = self.state {
             let is_counted = self.is_counted;
             self.recorder.note(|recorder| recorder.withdrawn(is_counted));
-            self.place = Place::Between;
+            self.state = LoopState::Between;
         }
     }
 
@@ -318,14 +318,14 @@ impl Meter {
     #[must_use]
     pub fn counter(&self, counter: ScriptCounter) -> u64 {
         self.recorder.note(|recorder| {
-            let ledger = &recorder.ledger;
+            let counters = &recorder.counters;
             let measured = match counter {
-                ScriptCounter::Events => ledger.committed,
-                ScriptCounter::Reads => ledger.outcomes.reads,
-                ScriptCounter::Writes => ledger.outcomes.writes,
-                ScriptCounter::Others => ledger.outcomes.others,
-                ScriptCounter::Errors => ledger.errors(),
-                ScriptCounter::Reconnects => ledger.reconnects,
+                ScriptCounter::Events => counters.committed,
+                ScriptCounter::Reads => counters.outcomes.reads,
+                ScriptCounter::Writes => counters.outcomes.writes,
+                ScriptCounter::Others => counters.outcomes.others,
+                ScriptCounter::Errors => counters.errors(),
+                ScriptCounter::Reconnects => counters.reconnects,
             };
             measured + recorder.counts.get(counter)
         })
@@ -364,7 +364,7 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if !self.is_cut() {
             self.give_up_event();
-        } else if let Place::Within { start, .. } = self.place {
+        } else if let LoopState::Within { start, .. } = self.state {
             self.note(|recorder, now, is_counted| {
                 recorder.cut_off(UNNAMED, start, now, is_counted);
             });
@@ -374,7 +374,7 @@ impl Drop for Meter {
 
 /// Takes the next arrival and blocks until it is due; returns its time and whether it counts.
 /// `None` when nothing starts any more.
-fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
+fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<TransactionStart> {
     let readiness = arrivals.readiness(window, admitted);
     sleep_until(readiness.until(window)?, window);
     arrivals.after(readiness, window)
@@ -389,13 +389,13 @@ fn await_stage(
     now: u64,
     think: u64,
     admitted: u64,
-) -> Option<Begun> {
+) -> Option<TransactionStart> {
     let from = window.works_from(client.0, now.saturating_add(think));
     if from == now {
-        return Begun::at_once(window, now, admitted);
+        return TransactionStart::at_once(window, now, admitted);
     }
     sleep_until(from.min(window.closes()), window);
-    Begun::at_once(window, window.now(), admitted)
+    TransactionStart::at_once(window, window.now(), admitted)
 }
 
 /// Blocks until a time, or until nothing starts any more.
@@ -420,11 +420,11 @@ pub(crate) fn spawn_scripts<S: Script>(
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
     let (counts_early, seed) = (input.load.warmup.0 == 0, input.seed);
-    for client in input.clients.numbers.iter().map(ClientId) {
+    for client in input.clients.ids.iter().map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
-        worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
+        worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |channels| {
             let (script, shares, arrivals) = common;
-            run_client(&*script, client, post, shares, arrivals, counts_early, seed)
+            run_client(&*script, client, channels, shares, arrivals, counts_early, seed)
         })?;
     }
     Ok(())
@@ -433,7 +433,7 @@ pub(crate) fn spawn_scripts<S: Script>(
 fn run_client<S: Script>(
     script: &S,
     client: ClientId,
-    post: Post,
+    channels: WorkerChannels,
     shares: Arc<ClientShares>,
     arrivals: Option<Arc<Arrivals>>,
     counts_early: bool,
@@ -443,21 +443,21 @@ fn run_client<S: Script>(
         precise_timers();
     }
     let started = Arc::new(OnceLock::new());
-    let (reports, recorder) = (post.reports.clone(), post.recorder.inner());
+    let (reports, recorder) = (channels.reports.clone(), channels.recorder.inner());
     let meter = Meter {
         client,
-        recorder: post.recorder,
+        recorder: channels.recorder,
         shares,
-        reports: post.reports,
-        go: post.go,
-        interrupters: post.interrupters,
+        reports: channels.reports,
+        go: channels.go,
+        interrupters: channels.interrupters,
         started: Arc::clone(&started),
         window: Arc::new(Window::closed()),
         arrivals,
         is_ready: false,
         is_counted: counts_early,
         is_awaited: false,
-        place: Place::Between,
+        state: LoopState::Between,
         last_end: 0,
         admitted: 0,
         taken: 0,
@@ -468,14 +468,15 @@ fn run_client<S: Script>(
         let message = outcome
             .map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
         // If the run was called off meanwhile, the receiver is gone.
-        let _ = reports.send(Report::InitFailed(client, message));
+        let _ = reports.send(WorkerMessage::InitFailed(client, message));
         return WorkerReport::default();
     };
     if let Err(trouble) = outcome
         && !window.is_cut(window.now())
     {
         window.stop(StopCause::Trouble(trouble.0.clone()));
-        let _ = reports.send(Report::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
+        let _ = reports
+            .send(WorkerMessage::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
     }
     let statements = lock(&recorder).statements_sent();
     WorkerReport { record: cpu.finish(window, 1, statements, None), ..Default::default() }

@@ -3,7 +3,7 @@
 use crate::arrivals::Arrivals;
 use crate::recording::Collector;
 use crate::window::Window;
-use dyno_model::ledger::Ledger;
+use dyno_model::counters::TrialCounters;
 
 /// Adds the ages of arrivals of which there is no sample to those that did not commit, and returns
 /// how many were never started. All samples must have been collected; `ended` is when the last
@@ -12,7 +12,7 @@ pub(super) fn account(
     arrivals: &Arrivals,
     window: &Window,
     collector: &mut Collector,
-    ledger: &Ledger,
+    counters: &TrialCounters,
     ended: u64,
 ) -> u64 {
     let until = window.ends().min(ended);
@@ -21,7 +21,7 @@ pub(super) fn account(
     let unstarted = if is_met { Vec::new() } else { arrivals.unstarted(window.opens(), until) };
     let never_started = unstarted.iter().map(|at| (until, until - at));
     // The due times of transactions of threads left behind are unknown, but lie before the end.
-    let left_behind = (collector.cut_off()..ledger.unfinished).map(|_| (ended, ended - until));
+    let left_behind = (collector.cut_off()..counters.unfinished).map(|_| (ended, ended - until));
     for (seen, age) in never_started.chain(left_behind) {
         collector.lost(seen, age);
     }

@@ -8,13 +8,13 @@ use crate::recording::collector::Aside;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds, Totals};
 use crate::window::Window;
+use dyno_model::counters::{ScriptCounts, TrialCounters};
 use dyno_model::event::Listener;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::latency::LatencySummary;
-use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{
-    Facts, GeneratorPart, GeneratorRecord, GeneratorsRecord, Interval, OpenLoop,
+    Facts, GeneratorPart, GeneratorRecord, GeneratorsRecord, IntervalRecord, OpenLoop,
 };
 use dyno_model::response::Responses;
 use dyno_model::units::Nanos;
@@ -31,7 +31,7 @@ pub struct PartialResult {
     pub(crate) connecting: Nanos,
     /// When the last worker had ended, nanoseconds since the epoch.
     pub(crate) ended: u64,
-    pub(crate) ledger: Ledger,
+    pub(crate) counters: TrialCounters,
     pub(crate) totals: Totals,
     pub(crate) counts: ScriptCounts,
     pub(crate) failures: FailureLog,
@@ -65,7 +65,7 @@ impl PartialResult {
     pub(crate) fn add(&mut self, other: Self) {
         self.connecting = self.connecting.max(other.connecting);
         self.ended = self.ended.max(other.ended);
-        self.ledger.add(&other.ledger);
+        self.counters.add(&other.counters);
         self.totals.add(&other.totals);
         self.counts.add(&other.counts);
         self.failures.add(&other.failures);
@@ -83,13 +83,13 @@ impl PartialResult {
     pub(crate) fn describe(&self, part: &mut GeneratorPart, is_open: bool) {
         let own = &self.generator;
         part.clients = own.workers.iter().map(|worker| worker.clients).sum();
-        part.committed = self.ledger.committed;
+        part.committed = self.counters.committed;
         part.cpu = Nanos(own.cpu_user.0 + own.cpu_system.0);
         part.busiest_worker = own.busiest_worker();
         part.held_up = own.held_up();
         part.wakeup_lag_p99 = own.wakeup_lag_p99;
         let aside = self.aside.as_ref().filter(|_| is_open);
-        part.lag = aside.and_then(|aside| aside.lag(self.ledger.started));
+        part.lag = aside.and_then(|aside| aside.lag(self.counters.started));
         part.steal = self.steal;
         part.memory_peak = own.memory_peak;
     }
@@ -97,8 +97,8 @@ impl PartialResult {
     /// True when its counters are those of these kinds.
     pub(crate) fn fits(&self, kinds: &Kinds) -> bool {
         let (statements, transactions) = (kinds.statements.len(), kinds.transactions.len());
-        self.ledger.statements.len() == statements
-            && self.ledger.transactions.len() == transactions
+        self.counters.statements.len() == statements
+            && self.counters.transactions.len() == transactions
             && self.totals.sent.len() == statements
             && self.totals.refused.len() == statements
             && self.totals.by_name.len() == transactions
@@ -144,7 +144,7 @@ impl Ended<'_> {
     }
 
     /// The intervals that are left.
-    fn rest(&mut self, length: u64) -> Vec<Interval> {
+    fn rest(&mut self, length: u64) -> Vec<IntervalRecord> {
         let ended = self.result.ended;
         let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
         // Answers during the grace period arrive after the window; their interval ends with the
@@ -190,7 +190,7 @@ impl Ended<'_> {
     fn open_loop(&self, censored: &Histogram<u64>) -> OpenLoop {
         let responses =
             Responses { committed: self.collector.transaction.clone(), censored: censored.clone() };
-        let (started, unstarted) = (self.result.ledger.started, self.result.unstarted);
+        let (started, unstarted) = (self.result.counters.started, self.result.unstarted);
         OpenLoop {
             arrived: started + unstarted,
             unstarted,
@@ -239,7 +239,7 @@ impl Ended<'_> {
             fatal: result.fatal,
             is_cut_off: result.is_cut_off,
             left_behind: result.left_behind,
-            ledger: result.ledger,
+            counters: result.counters,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::load::LoadInput;
 use super::start::Start;
-use super::worker_pool::{Ending, WorkerPool, WorkerReport};
+use super::worker_pool::{StuckThreadPolicy, WorkerPool, WorkerReport};
 use crate::client_id::ClientId;
 use crate::recording::Kinds;
 use crate::window::{StopCause, Window};
@@ -38,11 +38,11 @@ const HOUR: Nanos = Nanos(3_600_000_000_000);
 fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
     let nobody = AtomicUsize::new(0);
     let input = LoadInput::new("crew", 1, load, 1, &nobody);
-    let mut worker_pool = WorkerPool::new(Kinds::default(), Ending::Await, &input);
+    let mut worker_pool = WorkerPool::new(Kinds::default(), StuckThreadPolicy::Await, &input);
     let (alive, has_ended) = channel();
-    let spawned = worker_pool.spawn(vec![ClientId(0)], 1, None, move |post| {
+    let spawned = worker_pool.spawn(vec![ClientId(0)], 1, None, move |channels| {
         ALIVE.set(Some(alive));
-        work(&post.go.recv().expect("it begins"));
+        work(&channels.go.recv().expect("it begins"));
         WorkerReport::default()
     });
     spawned.expect("there can be a thread");

@@ -4,7 +4,7 @@ use super::interrupt::Interrupters;
 use super::load::{LoadInput, TrialError};
 use super::open_loop;
 use super::partial_result::{Ended, PartialResult};
-use super::silence::{Life, Silence};
+use super::stall::{CommitActivity, StallDetector};
 use super::start::Start;
 use super::watch::Watch;
 use crate::arrivals::{Arrivals, Due};
@@ -45,7 +45,7 @@ const SETTLING: u64 = 2_500_000_000;
 
 /// How threads that do not end are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum StuckThreadPolicy {
     /// The coordinator interrupts them until they end, because the audit must not begin before.
     Await,
     /// The coordinator abandons and reports those that have not ended one second after the grace
@@ -58,7 +58,7 @@ pub(crate) enum Ending {
 }
 
 /// A worker's report to the coordinator.
-pub(crate) enum Report {
+pub(crate) enum WorkerMessage {
     /// One more client is ready.
     Ready,
     /// A client could not connect; the run cannot begin.
@@ -82,9 +82,9 @@ pub(crate) struct WorkerReport {
 }
 
 /// A worker's ends of all channels to the coordinator.
-pub(crate) struct Post {
+pub(crate) struct WorkerChannels {
     pub(crate) index: u32,
-    pub(crate) reports: Sender<Report>,
+    pub(crate) reports: Sender<WorkerMessage>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) interrupters: Arc<Interrupters>,
     /// Delivers the window once all clients are ready; the channel is closed when the run is called
@@ -92,15 +92,15 @@ pub(crate) struct Post {
     pub(crate) go: Receiver<Arc<Window>>,
 }
 
-impl Post {
-    pub(crate) fn report(&self, report: Report) {
+impl WorkerChannels {
+    pub(crate) fn report(&self, report: WorkerMessage) {
         // The coordinator listens until every worker is done; a worker left behind has no receiver.
         let _ = self.reports.send(report);
     }
 }
 
 /// The coordinator's side of a worker.
-struct Member {
+struct WorkerHandle {
     thread: Option<JoinHandle<()>>,
     clients: Vec<ClientId>,
     recorder: Arc<Mutex<Recorder>>,
@@ -114,12 +114,12 @@ struct Member {
 pub(crate) struct WorkerPool<'a> {
     pub(crate) input: &'a LoadInput<'a>,
     kinds: Kinds,
-    ending: Ending,
-    members: Vec<Member>,
+    ending: StuckThreadPolicy,
+    workers: Vec<WorkerHandle>,
     go: Vec<Sender<Arc<Window>>>,
     /// Kept until all workers are spawned: when the last worker ends, the channels must close.
-    senders: Option<(Sender<Report>, SyncSender<Batch>)>,
-    incoming: Receiver<Report>,
+    senders: Option<(Sender<WorkerMessage>, SyncSender<Batch>)>,
+    incoming: Receiver<WorkerMessage>,
     batches: Receiver<Batch>,
     reports: Vec<WorkerReport>,
     fatal: Option<Fatal>,
@@ -134,7 +134,7 @@ pub(crate) struct WorkerPool<'a> {
 }
 
 impl<'a> WorkerPool<'a> {
-    pub(crate) fn new(kinds: Kinds, ending: Ending, input: &'a LoadInput<'a>) -> Self {
+    pub(crate) fn new(kinds: Kinds, ending: StuckThreadPolicy, input: &'a LoadInput<'a>) -> Self {
         let (report, incoming) = channel();
         // Workers wait when the coordinator is behind: no measurement is discarded, and memory is
         // bounded.
@@ -142,7 +142,7 @@ impl<'a> WorkerPool<'a> {
         Self {
             input,
             ending,
-            members: Vec::new(),
+            workers: Vec::new(),
             go: Vec::new(),
             senders: Some((report, batch)),
             incoming,
@@ -178,16 +178,16 @@ impl<'a> WorkerPool<'a> {
         clients: Vec<ClientId>,
         batch: usize,
         stack: Option<usize>,
-        work: impl FnOnce(Post) -> WorkerReport + Send + 'static,
+        work: impl FnOnce(WorkerChannels) -> WorkerReport + Send + 'static,
     ) -> Result<(), TrialError> {
         let (reports, batches) =
             self.senders.clone().expect("all are hired before measuring begins");
-        let index = self.members.len() as u32;
+        let index = self.workers.len() as u32;
         let (go, told) = channel();
         let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
         let shared = recorder.inner();
         let interrupters = Arc::new(Interrupters::default());
-        let post = Post {
+        let channels = WorkerChannels {
             index,
             reports: reports.clone(),
             recorder,
@@ -205,16 +205,17 @@ impl<'a> WorkerPool<'a> {
                     // Where this is not permitted, measuring costs more but remains correct.
                     let _ = give_way_to_server();
                 }
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
+                let outcome =
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(channels)));
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = FailureKind::Other.failure("a generator worker panicked");
-                    let _ = reports.send(Report::ConnectFailed(failure));
+                    let _ = reports.send(WorkerMessage::ConnectFailed(failure));
                     let trouble =
                         Some("a generator worker panicked; this is a bug of dyno".to_owned());
                     WorkerReport { trouble, ..Default::default() }
                 });
                 // The receiver is gone after a failed ramp and for a worker that was left behind.
-                let _ = reports.send(Report::Done(index, report));
+                let _ = reports.send(WorkerMessage::Done(index, report));
                 // The coordinator waits for samples; an empty batch wakes it.
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
             })
@@ -223,7 +224,7 @@ impl<'a> WorkerPool<'a> {
             })?;
         self.go.push(go);
         let thread = Some(thread);
-        self.members.push(Member {
+        self.workers.push(WorkerHandle {
             thread,
             clients,
             recorder: shared,
@@ -255,9 +256,9 @@ impl<'a> WorkerPool<'a> {
                 break TrialError::Interrupted;
             }
             match self.incoming.recv_timeout(CHECK_INTERVAL) {
-                Ok(Report::Ready) => ready += 1,
-                Ok(Report::ConnectFailed(failure)) => break TrialError::Ramp(failure),
-                Ok(Report::InitFailed(client, message)) => {
+                Ok(WorkerMessage::Ready) => ready += 1,
+                Ok(WorkerMessage::ConnectFailed(failure)) => break TrialError::Ramp(failure),
+                Ok(WorkerMessage::InitFailed(client, message)) => {
                     break TrialError::Script { client, message };
                 }
                 Ok(other) => self.note(other),
@@ -284,8 +285,8 @@ impl<'a> WorkerPool<'a> {
             }
         };
         self.call_off();
-        let is_stuck =
-            self.ending == Ending::LeaveScript && self.members.iter().any(|member| !member.is_done);
+        let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
+            && self.workers.iter().any(|worker| !worker.is_done);
         Err(if is_stuck { TrialError::left_behind(&error.to_string()) } else { error })
     }
 
@@ -293,8 +294,8 @@ impl<'a> WorkerPool<'a> {
     pub(crate) fn call_off(&mut self) {
         self.go.clear();
         let until = Instant::now() + ENDING;
-        while self.members.iter().any(|member| !member.is_done) && Instant::now() < until {
-            self.members.iter().for_each(|member| member.interrupters.interrupt());
+        while self.workers.iter().any(|worker| !worker.is_done) && Instant::now() < until {
+            self.workers.iter().for_each(|worker| worker.interrupters.interrupt());
             self.receive();
             match self.incoming.recv_timeout(CHECK_INTERVAL) {
                 Ok(report) => self.note(report),
@@ -304,17 +305,19 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    fn note(&mut self, report: Report) {
+    fn note(&mut self, report: WorkerMessage) {
         match report {
-            Report::Fatal(fatal) => {
+            WorkerMessage::Fatal(fatal) => {
                 self.fatal.get_or_insert(fatal);
             }
-            Report::Done(index, report) => {
-                self.members[index as usize].is_done = true;
+            WorkerMessage::Done(index, report) => {
+                self.workers[index as usize].is_done = true;
                 self.reports.push(report);
             }
             // These reports matter only during the ramp.
-            Report::Ready | Report::ConnectFailed(_) | Report::InitFailed(..) => {}
+            WorkerMessage::Ready
+            | WorkerMessage::ConnectFailed(_)
+            | WorkerMessage::InitFailed(..) => {}
         }
     }
 
@@ -329,16 +332,16 @@ impl<'a> WorkerPool<'a> {
         if batch.samples.is_empty() {
             return;
         }
-        self.members[batch.worker as usize].received += 1;
+        self.workers[batch.worker as usize].received += 1;
         self.collector.take(&batch.samples);
     }
 
     /// Collects the samples of every recorder. Returns true when no previously recorded sample is
     /// in transit.
     fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
-        let mut handed = Vec::with_capacity(self.members.len());
-        for member in &self.members {
-            let mut recorder = lock(&member.recorder);
+        let mut handed = Vec::with_capacity(self.workers.len());
+        for worker in &self.workers {
+            let mut recorder = lock(&worker.recorder);
             if spare.capacity() == 0 {
                 *spare = recorder.empty_batch();
             }
@@ -349,14 +352,14 @@ impl<'a> WorkerPool<'a> {
             spare.clear();
         }
         self.receive();
-        self.members.iter().zip(handed).all(|(member, handed)| member.received >= handed)
+        self.workers.iter().zip(handed).all(|(worker, handed)| worker.received >= handed)
     }
 
     /// Commits of all workers so far, and when the last one came.
-    fn life(&self) -> Life {
-        self.members.iter().map(|member| lock(&member.recorder).pulse).fold(
-            Life::default(),
-            |life, pulse| Life {
+    fn life(&self) -> CommitActivity {
+        self.workers.iter().map(|worker| lock(&worker.recorder).pulse).fold(
+            CommitActivity::default(),
+            |life, pulse| CommitActivity {
                 commits: life.commits + pulse.commits,
                 last: life.last.max(pulse.last),
             },
@@ -364,7 +367,7 @@ impl<'a> WorkerPool<'a> {
     }
 
     fn in_flight(&self) -> u64 {
-        self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
+        self.workers.iter().map(|worker| lock(&worker.recorder).in_flight()).sum()
     }
 
     /// Transactions that are due by a time and have not started.
@@ -396,7 +399,7 @@ impl<'a> WorkerPool<'a> {
         let epoch = start.epoch;
         let window = Arc::new(self.input.window(epoch));
         let mut watch = Watch::new();
-        let mut silence = Silence::default();
+        let mut stall = StallDetector::default();
         let mut spare = Vec::new();
         for go in self.go.drain(..) {
             // A worker that has ended has reported why.
@@ -408,7 +411,7 @@ impl<'a> WorkerPool<'a> {
             while let Ok(report) = self.incoming.try_recv() {
                 self.note(report);
             }
-            if self.members.iter().all(|member| member.is_done) {
+            if self.workers.iter().all(|worker| worker.is_done) {
                 break;
             }
             let next =
@@ -430,7 +433,7 @@ impl<'a> WorkerPool<'a> {
             }
             watch.check(&window, &self.collector, self.input, listener);
             start.stop_together(&window);
-            if let Some(since) = silence.check(window.now(), || self.life()) {
+            if let Some(since) = stall.check(window.now(), || self.life()) {
                 listener.commits_stopped(since.map(Nanos));
             }
             self.hand_out(&window, &mut spare, listener);
@@ -451,9 +454,9 @@ impl<'a> WorkerPool<'a> {
         if window.is_stopped() {
             start.stop_together(&window);
         }
-        for member in self.members.iter_mut().filter(|member| member.is_done) {
+        for worker in self.workers.iter_mut().filter(|worker| worker.is_done) {
             // Panics were caught and reported.
-            let _ = member.thread.take().map(JoinHandle::join);
+            let _ = worker.thread.take().map(JoinHandle::join);
         }
         self.finish(Finish { window, watch, spare, is_cut_off })
     }
@@ -461,17 +464,19 @@ impl<'a> WorkerPool<'a> {
     /// Time after the grace period at which a thread that has not ended is left behind.
     fn leaves_after(&self) -> Option<Duration> {
         match self.ending {
-            Ending::Await => None,
-            Ending::LeaveScript if self.input.interrupts.load(Ordering::Relaxed) == 0 => {
+            StuckThreadPolicy::Await => None,
+            StuckThreadPolicy::LeaveScript
+                if self.input.interrupts.load(Ordering::Relaxed) == 0 =>
+            {
                 Some(SCRIPT_ENDING)
             }
-            Ending::LeaveScript | Ending::LeaveBehind => Some(ENDING),
+            StuckThreadPolicy::LeaveScript | StuckThreadPolicy::LeaveBehind => Some(ENDING),
         }
     }
 
     fn interrupt(&self) {
-        let stuck = self.members.iter().filter(|member| !member.is_done);
-        stuck.for_each(|member| member.interrupters.interrupt());
+        let stuck = self.workers.iter().filter(|worker| !worker.is_done);
+        stuck.for_each(|worker| worker.interrupters.interrupt());
     }
 
     /// Closes the counters, including those of workers left behind.
@@ -483,7 +488,7 @@ impl<'a> WorkerPool<'a> {
         if let Some((arrivals, _)) = &self.arrivals {
             let collector = &mut self.collector;
             result.unstarted =
-                open_loop::account(arrivals, &window, collector, &result.ledger, ended);
+                open_loop::account(arrivals, &window, collector, &result.counters, ended);
         }
         let (cpu_user, cpu_system) = finish.watch.cpu();
         let (mut workers, mut lags) = (Vec::new(), Vec::new());
@@ -505,8 +510,8 @@ impl<'a> WorkerPool<'a> {
         result.is_debug_build = cfg!(debug_assertions);
         result.fatal = self.fatal;
         result.is_cut_off = finish.is_cut_off;
-        let stuck = self.members.iter().filter(|member| !member.is_done);
-        result.left_behind = stuck.flat_map(|member| member.clients.iter().copied()).collect();
+        let stuck = self.workers.iter().filter(|worker| !worker.is_done);
+        result.left_behind = stuck.flat_map(|worker| worker.clients.iter().copied()).collect();
         let (input, kinds, collector) = (self.input, self.kinds, self.collector);
         Ended { input, kinds, window, collector, result, generators: None }
     }
@@ -514,10 +519,10 @@ impl<'a> WorkerPool<'a> {
     /// The counters of all workers, including those left behind.
     fn counters(&self) -> PartialResult {
         let mut sum = PartialResult::default();
-        for member in &self.members {
-            let recorder = lock(&member.recorder);
-            let (ledger, totals) = recorder.close();
-            sum.ledger.add(&ledger);
+        for worker in &self.workers {
+            let recorder = lock(&worker.recorder);
+            let (counters, totals) = recorder.close();
+            sum.counters.add(&counters);
             sum.totals.add(&totals);
             sum.counts.add(&recorder.counts);
             sum.failures.add(&recorder.failures);

@@ -1,10 +1,10 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, Begun, think};
+use crate::arrivals::{Arrivals, TransactionStart, think};
 use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::fatal::{Fatal, FatalCause};
-use crate::measure::worker_pool::Report;
+use crate::measure::worker_pool::WorkerMessage;
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
@@ -12,7 +12,7 @@ use crate::recording::recorder::UNNAMED;
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::{StopCause, Window};
-use crate::workload::{Verdict, Workload};
+use crate::workload::{AfterFailure, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::fault::Expected;
@@ -57,17 +57,17 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) shares: Arc<ClientShares>,
-    pub(crate) reports: Sender<Report>,
+    pub(crate) reports: Sender<WorkerMessage>,
     /// Open loop.
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
-    pub(crate) open: Cell<Option<Begun>>,
+    pub(crate) open: Cell<Option<TransactionStart>>,
     /// Index of its name among the names of all transactions.
     pub(crate) name: Cell<u16>,
 }
 
 /// How a transaction that did not commit ended.
-enum Loss {
+enum NotCommitted {
     /// Counted as failed or skipped; the client continues.
     Failed,
     /// The client was cut off; the transaction remains unfinished.
@@ -78,8 +78,8 @@ enum Loss {
     GaveUp(Box<FatalCause>),
 }
 
-fn gave_up(failure: OperationFailure, session: &Session) -> Loss {
-    Loss::GaveUp(Box::new(session.cause_of(failure)))
+fn gave_up(failure: OperationFailure, session: &Session) -> NotCommitted {
+    NotCommitted::GaveUp(Box::new(session.cause_of(failure)))
 }
 
 impl<W: Workload> Client<W> {
@@ -136,7 +136,7 @@ impl<W: Workload> Client<W> {
             self.name.set(name);
             let pause = (self.workload.think(own), self.workload.keying(own));
             let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
-            let Begun { start, is_counted, is_awaited } = next;
+            let TransactionStart { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
             self.notes(LedgerWriter::begin);
             counted += u64::from(is_counted);
@@ -179,15 +179,15 @@ impl<W: Workload> Client<W> {
             }
             self.window.give_back();
             match outcome {
-                Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
-                Err(Loss::Cut) => return,
-                Err(Loss::GaveUp(cause)) => {
+                Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
+                Err(NotCommitted::Cut) => return,
+                Err(NotCommitted::GaveUp(cause)) => {
                     self.give_up(*cause);
                     return;
                 }
             }
             now = self.window.now();
-            if matches!(outcome, Err(Loss::Ended)) {
+            if matches!(outcome, Err(NotCommitted::Ended)) {
                 break;
             }
         }
@@ -203,7 +203,7 @@ impl<W: Workload> Client<W> {
     }
 
     /// Replaces a healthy connection by a new one because the workload requests it.
-    async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
+    async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), NotCommitted> {
         session.part().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, is_counted, reason).await
@@ -217,18 +217,18 @@ impl<W: Workload> Client<W> {
         sequence: u64,
         counted: u64,
         (think_time, keying): (Option<Nanos>, Nanos),
-    ) -> Option<Begun> {
+    ) -> Option<TransactionStart> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
             let mean = think_time.or(window.think());
             let pause = think(mean, self.seed, self.id, sequence) + keying.0;
             let from = window.works_from(self.id.0, now.saturating_add(pause));
             if from == now {
-                return Begun::at_once(window, now, counted);
+                return TransactionStart::at_once(window, now, counted);
             }
             let until = window.epoch() + Duration::from_nanos(from.min(window.closes()));
             self.io.sleep_until(until, || window.is_stopped()).await;
-            return Begun::at_once(window, window.now(), counted);
+            return TransactionStart::at_once(window, window.now(), counted);
         };
         let readiness = arrivals.readiness(window, counted);
         let until = window.epoch() + Duration::from_nanos(readiness.until(window)?);
@@ -242,7 +242,7 @@ impl<W: Workload> Client<W> {
             FatalCause::Failure { failure, .. } => failure.to_string(),
             FatalCause::Script(message) => message.clone(),
         }));
-        let _ = self.reports.send(Report::Fatal(Fatal { client: self.id, cause }));
+        let _ = self.reports.send(WorkerMessage::Fatal(Fatal { client: self.id, cause }));
     }
 
     /// One transaction with all its attempts. The same sequence number draws the same keys in every
@@ -253,7 +253,7 @@ impl<W: Workload> Client<W> {
         state: &mut W::Client,
         sequence: u64,
         is_counted: bool,
-    ) -> Result<(), Loss> {
+    ) -> Result<(), NotCommitted> {
         // Applies to any attempt: a list of errors to retry does not exempt statements that may
         // have taken effect.
         let mut is_in_doubt = false;
@@ -266,7 +266,7 @@ impl<W: Workload> Client<W> {
             };
             let Err(failure) = result else { return Ok(()) };
             if self.window.is_cut(self.window.now()) {
-                return Err(Loss::Cut);
+                return Err(NotCommitted::Cut);
             }
             let verdict = self.workload.verdict(state, &failure);
             if let Some(loss) = self.decided(verdict, &failure, session, is_counted) {
@@ -281,7 +281,7 @@ impl<W: Workload> Client<W> {
                     }
                     self.restore(session, &failure, is_counted).await?;
                     if is_last {
-                        return Err(Loss::Failed);
+                        return Err(NotCommitted::Failed);
                     }
                     self.pause(attempt, sequence).await;
                 }
@@ -289,7 +289,7 @@ impl<W: Workload> Client<W> {
                     if is_last {
                         self.fail(&failure, is_in_doubt, is_counted);
                         self.reconnect(session, is_counted, failure).await?;
-                        return Err(Loss::Failed);
+                        return Err(NotCommitted::Failed);
                     }
                     if failure.kind == FailureKind::ReadOnly {
                         // The target may be a replica that has lost its primary: another server may
@@ -307,7 +307,7 @@ impl<W: Workload> Client<W> {
                 Remedy::CountOnly => {
                     self.fail(&failure, is_in_doubt, is_counted);
                     self.restore(session, &failure, is_counted).await?;
-                    return Err(Loss::Failed);
+                    return Err(NotCommitted::Failed);
                 }
                 Remedy::Abort => {
                     self.fail(&failure, is_in_doubt, is_counted);
@@ -318,7 +318,7 @@ impl<W: Workload> Client<W> {
                 }
             }
             if self.window.is_cut(self.window.now()) {
-                return Err(Loss::Cut);
+                return Err(NotCommitted::Cut);
             }
             let now = self.window.now();
             let name = self.name.get();
@@ -355,29 +355,31 @@ impl<W: Workload> Client<W> {
     /// The outcome of the transaction if the workload decides it itself. Records the failure.
     fn decided(
         &self,
-        verdict: Verdict,
+        verdict: AfterFailure,
         failure: &OperationFailure,
         session: &Session,
         is_counted: bool,
-    ) -> Option<Loss> {
-        if verdict != Verdict::Skipped {
+    ) -> Option<NotCommitted> {
+        if verdict != AfterFailure::Skipped {
             session.note_failure(failure);
         }
         match verdict {
-            Verdict::Policy => return None,
-            Verdict::Skipped => {
+            AfterFailure::Policy => return None,
+            AfterFailure::Skipped => {
                 let (start, now) = self.times();
                 self.notes(|ledger_writer| ledger_writer.failed(false));
                 self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
             }
-            Verdict::GoesOn | Verdict::EndsClient | Verdict::EndsRun => {
+            AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
                 self.fail(failure, false, is_counted);
             }
         }
         Some(match verdict {
-            Verdict::EndsClient => Loss::Ended,
-            Verdict::EndsRun => gave_up(failure.clone(), session),
-            Verdict::Policy | Verdict::Skipped | Verdict::GoesOn => Loss::Failed,
+            AfterFailure::EndsClient => NotCommitted::Ended,
+            AfterFailure::EndsRun => gave_up(failure.clone(), session),
+            AfterFailure::Policy | AfterFailure::Skipped | AfterFailure::GoesOn => {
+                NotCommitted::Failed
+            }
         })
     }
 
@@ -403,7 +405,7 @@ impl<W: Workload> Client<W> {
         session: &mut Session,
         failure: &OperationFailure,
         is_counted: bool,
-    ) -> Result<(), Loss> {
+    ) -> Result<(), NotCommitted> {
         if failure.leaves_doubt() && !failure.is_answered() {
             return self.reconnect(session, is_counted, failure.clone()).await;
         }
@@ -430,7 +432,7 @@ impl<W: Workload> Client<W> {
         session: &mut Session,
         is_counted: bool,
         cause: OperationFailure,
-    ) -> Result<(), Loss> {
+    ) -> Result<(), NotCommitted> {
         let since = self.window.now();
         // A user who lists a lost connection among the errors to retry wants it reopened, however
         // long that takes.
@@ -446,7 +448,7 @@ impl<W: Workload> Client<W> {
         loop {
             let now = self.window.now();
             if self.window.is_cut(now) {
-                return Err(Loss::Cut);
+                return Err(NotCommitted::Cut);
             }
             // Applies to any list of retries: a wrong password never succeeds. A replica that does
             // not accept writes yet has accepted the connection.
@@ -483,7 +485,7 @@ impl<W: Workload> Client<W> {
 impl<W: Workload> Drop for Client<W> {
     /// A client that ends in the middle of a transaction was cut off.
     fn drop(&mut self) {
-        if let Some(Begun { start, is_counted, .. }) = self.open.take() {
+        if let Some(TransactionStart { start, is_counted, .. }) = self.open.take() {
             let (name, now) = (self.name.get(), self.window.now());
             self.recorder.note(|recorder| recorder.cut_off(name, start, now, is_counted));
         }

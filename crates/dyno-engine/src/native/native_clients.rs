@@ -7,7 +7,7 @@ use crate::recording::NAMES_MAX;
 use crate::session::SessionPlan;
 use crate::text::lasting;
 use crate::workload::{Workload, statement_kinds};
-use dyno_model::client_group::ClientNumbers;
+use dyno_model::client_group::ClientIds;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
@@ -93,7 +93,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// Index of a client's database.
     fn database(&self, client: ClientId) -> usize {
-        ClientNumbers::group_of(client.0, self.workloads.len() as u32).0 as usize
+        ClientIds::group_of(client.0, self.workloads.len() as u32).0 as usize
     }
 
     /// The workload of a client.
@@ -103,7 +103,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// The number of a client among those of its database.
     pub(crate) fn own_number(&self, client: ClientId) -> ClientId {
-        ClientId(ClientNumbers::group_of(client.0, self.workloads.len() as u32).1)
+        ClientId(ClientIds::group_of(client.0, self.workloads.len() as u32).1)
     }
 
     /// The commit ledger of a client, if it keeps one.

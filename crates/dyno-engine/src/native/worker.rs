@@ -6,7 +6,7 @@ use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::generator::WorkerMeter;
 use crate::measure::load::TrialError;
-use crate::measure::worker_pool::{Post, Report, WorkerPool, WorkerReport};
+use crate::measure::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
@@ -60,7 +60,7 @@ pub(crate) fn spawn_native<W: Workload>(
         false => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
     };
     let connecting = Arc::new(AtomicUsize::new(0));
-    let numbers = input.clients.numbers;
+    let numbers = input.clients.ids;
     for index in 0..workers {
         let clients: Vec<ClientId> =
             numbers.iter().skip(index as usize).step_by(workers as usize).map(ClientId).collect();
@@ -68,7 +68,7 @@ pub(crate) fn spawn_native<W: Workload>(
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
         let (shares, arrivals, expected) =
             (Arc::clone(&input.shares), worker_pool.arrivals(), input.expected);
-        worker_pool.spawn(clients.clone(), batch, None, move |post| {
+        worker_pool.spawn(clients.clone(), batch, None, move |channels| {
             let worker_pool = Assignment {
                 clients,
                 seed,
@@ -78,7 +78,7 @@ pub(crate) fn spawn_native<W: Workload>(
                 connecting,
                 shares,
                 arrivals,
-                post,
+                channels,
             };
             work(&worker_pool)
         })?;
@@ -96,7 +96,7 @@ struct Assignment<W: Workload> {
     connecting: Arc<AtomicUsize>,
     shares: Arc<ClientShares>,
     arrivals: Option<Arc<Arrivals>>,
-    post: Post,
+    channels: WorkerChannels,
 }
 
 /// A slot for a connection that is being opened; dropping it frees the slot.
@@ -138,9 +138,9 @@ impl<W: Workload> Assignment<W> {
             expected: self.expected,
             io: io.clone(),
             window: Arc::clone(window),
-            recorder: self.post.recorder.clone(),
+            recorder: self.channels.recorder.clone(),
             shares: Arc::clone(&self.shares),
-            reports: self.post.reports.clone(),
+            reports: self.channels.reports.clone(),
             arrivals: self.arrivals.clone(),
             open: Cell::new(None),
             name: Cell::new(UNNAMED),
@@ -148,7 +148,7 @@ impl<W: Workload> Assignment<W> {
     }
 
     fn statements_sent(&self) -> u64 {
-        lock(&self.post.recorder.inner()).statements_sent()
+        lock(&self.channels.recorder.inner()).statements_sent()
     }
 }
 
@@ -191,7 +191,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let (ready, failed, start) = (Rc::clone(&ready), Rc::clone(&failed), Rc::clone(&start));
         let client = assignment.client(*id, &io, &closed);
         let connecting = Arc::clone(&assignment.connecting);
-        let reports = assignment.post.reports.clone();
+        let reports = assignment.channels.reports.clone();
         executor.spawn(async move {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
             let limit = ROOM_WAIT_MAX.min(client.connect_timeout());
@@ -201,7 +201,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
             match session {
                 Ok(session) => {
                     ready.set(ready.get() + 1);
-                    let _ = reports.send(Report::Ready);
+                    let _ = reports.send(WorkerMessage::Ready);
                     let window = poll_fn(|_| match &*start.borrow() {
                         Some(window) => Poll::Ready(Arc::clone(window)),
                         None => Poll::Pending,
@@ -211,7 +211,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
                 }
                 Err(failure) => {
                     failed.set(failed.get() + 1);
-                    let _ = reports.send(Report::ConnectFailed(failure));
+                    let _ = reports.send(WorkerMessage::ConnectFailed(failure));
                 }
             }
         });
@@ -219,12 +219,14 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     while ready.get() + failed.get() < assignment.clients.len() {
         executor.turn(TURN_MAX)?;
         let is_waiting = ready.get() + failed.get() < assignment.clients.len();
-        if is_waiting && matches!(assignment.post.go.try_recv(), Err(TryRecvError::Disconnected)) {
+        if is_waiting
+            && matches!(assignment.channels.go.try_recv(), Err(TryRecvError::Disconnected))
+        {
             // The start was cancelled: connections that are being opened are not needed.
             return Ok(WorkerReport::default());
         }
     }
-    let Ok(window) = assignment.post.go.recv() else { return Ok(WorkerReport::default()) };
+    let Ok(window) = assignment.channels.go.recv() else { return Ok(WorkerReport::default()) };
     window.await_epoch();
     *start.borrow_mut() = Some(Arc::clone(&window));
     work(assignment, &window, &reactor, &mut executor)
@@ -253,7 +255,7 @@ fn work<W: Workload>(
             has_stopped = true;
             executor.wake_all();
         }
-        if assignment.post.index < PULSE_WORKERS && pulse <= instant {
+        if assignment.channels.index < PULSE_WORKERS && pulse <= instant {
             pulse = instant + PULSE;
             reactor.pulse_at(pulse);
         }
@@ -284,14 +286,14 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     let session = match block_on(client.connect()) {
         Ok(session) => session,
         Err(failure) => {
-            assignment.post.report(Report::ConnectFailed(failure));
+            assignment.channels.report(WorkerMessage::ConnectFailed(failure));
             return WorkerReport::default();
         }
     };
     let _interruptible =
-        session.interrupter().map(|interrupt| assignment.post.interrupters.add(interrupt));
-    assignment.post.report(Report::Ready);
-    let Ok(window) = assignment.post.go.recv() else { return WorkerReport::default() };
+        session.interrupter().map(|interrupt| assignment.channels.interrupters.add(interrupt));
+    assignment.channels.report(WorkerMessage::Ready);
+    let Ok(window) = assignment.channels.go.recv() else { return WorkerReport::default() };
     window.await_epoch();
     // The record of a blocking worker includes CPU time and statements of the warm-up, and also its
     // duration.

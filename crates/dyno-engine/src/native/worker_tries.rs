@@ -61,7 +61,7 @@ pub(crate) fn tried<W: Workload>(
             };
             let record = run(&one, &mut Silent)?;
             tried[place].per_second +=
-                record.ledger.committed as f64 / record.measured.as_secs_f64() / 2.0;
+                record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
         }
         Ok(tried)
     })
@@ -75,7 +75,7 @@ fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
     let load = input.load;
     let is_closed =
         !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
-    let is_closed = is_closed && input.expected == Expected::Peace;
+    let is_closed = is_closed && input.expected == Expected::NoFaults;
     let is_shared = input.shares_machine && engine.has_sql() && !engine.is_embedded();
     is_shared
         && is_closed

@@ -6,12 +6,12 @@ use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
 use dyno_model::compact_histogram::CompactHistogram;
+use dyno_model::counters::ScriptCounter;
 use dyno_model::encoded;
 use dyno_model::latency::LatencySummary;
 use dyno_model::latency::{self, ExactLatency};
-use dyno_model::ledger::ScriptCounter;
 use dyno_model::record::{
-    CommitGap, CommitSpan, Interval, Lag, NamedTransactions, StatementLatency,
+    CommitGap, CommitSpan, IntervalRecord, Lag, NamedTransactions, StatementLatency,
 };
 use dyno_model::response::{ResponseSummary, Responses};
 use dyno_model::units::Nanos;
@@ -40,7 +40,7 @@ pub(crate) struct Collector {
     cut_off: u64,
     /// Delay of transactions for which a free client waited.
     lag: Histogram<u64>,
-    open_intervals: VecDeque<Interval>,
+    open_intervals: VecDeque<IntervalRecord>,
     /// Index of the first open interval.
     first_open: u64,
     /// Interval of the last sample, since the next usually belongs to it too: start, end, and
@@ -118,13 +118,13 @@ impl Collector {
     }
 
     /// True for an interval of the same kinds.
-    pub(crate) fn fits(&self, interval: &Interval) -> bool {
+    pub(crate) fn fits(&self, interval: &IntervalRecord) -> bool {
         interval.statements.len() == self.kinds.statements.len()
             && interval.transactions.len() == self.kinds.transactions.len()
     }
 
     /// Takes an interval of a generator, in place of samples.
-    pub(crate) fn merge(&mut self, interval: &Interval) {
+    pub(crate) fn merge(&mut self, interval: &IntervalRecord) {
         interval.commits.iter().for_each(|span| self.gaps.note_span(*span));
         self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
         let place = self.place(interval.start.0);
@@ -198,7 +198,7 @@ impl Collector {
         // Events that a script counts itself are not measured commits, but they show activity.
         if matches!(
             sample.occurrence(),
-            Occurrence::Committed | Occurrence::Counted(ScriptCounter::Events)
+            Occurrence::Committed | Occurrence::ScriptCount(ScriptCounter::Events)
         ) {
             self.note_commit(end);
         }
@@ -234,7 +234,7 @@ impl Collector {
             Occurrence::StatementFailed => interval.errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::Late => {}
-            Occurrence::Counted(counter) => interval.counts.count(counter, duration),
+            Occurrence::ScriptCount(counter) => interval.counts.count(counter, duration),
             Occurrence::Statement(kind, class) => {
                 interval.outcomes.count(class);
                 interval.statements[usize::from(kind)].1.record(duration);
@@ -314,10 +314,10 @@ impl Collector {
         }
     }
 
-    fn fresh(&self, index: u64) -> Interval {
+    fn fresh(&self, index: u64) -> IntervalRecord {
         let (start, end) = self.bounds(index);
         let is_warmup = index < self.warmup_intervals();
-        let empty = Interval::empty(
+        let empty = IntervalRecord::empty(
             &self.trial,
             is_warmup,
             Nanos(start),
@@ -325,7 +325,10 @@ impl Collector {
             &self.kinds.statements,
         );
         let named = |name: &&str| ((*name).to_owned(), latency::histogram());
-        Interval { transactions: self.kinds.transactions.iter().map(named).collect(), ..empty }
+        IntervalRecord {
+            transactions: self.kinds.transactions.iter().map(named).collect(),
+            ..empty
+        }
     }
 
     /// End of the oldest interval that is not complete.
@@ -335,7 +338,7 @@ impl Collector {
 
     /// The next interval that ended by a time, even if it is empty. All samples until then must
     /// have been taken; a later sample belongs to the next interval.
-    pub(crate) fn complete(&mut self, time: u64) -> Option<Interval> {
+    pub(crate) fn complete(&mut self, time: u64) -> Option<IntervalRecord> {
         if self.next_end() > time {
             return None;
         }
@@ -350,8 +353,8 @@ impl Collector {
     }
 
     /// All remaining intervals at the end; the last is cut to the end of the trial.
-    pub(crate) fn rest(&mut self, end: u64) -> Vec<Interval> {
-        let mut rest: Vec<Interval> = self.open_intervals.drain(..).collect();
+    pub(crate) fn rest(&mut self, end: u64) -> Vec<IntervalRecord> {
+        let mut rest: Vec<IntervalRecord> = self.open_intervals.drain(..).collect();
         self.first_open += rest.len() as u64;
         self.last_place = (0, 0, 0);
         if let Some(last) = rest.last_mut() {
@@ -363,13 +366,13 @@ impl Collector {
     }
 
     /// The rest of the trial after the last complete interval, as an empty interval.
-    pub(crate) fn remainder(&self, end: u64) -> Interval {
+    pub(crate) fn remainder(&self, end: u64) -> IntervalRecord {
         let mut interval = self.fresh(self.first_open);
         interval.length = Nanos(end.saturating_sub(interval.start.0).clamp(1, interval.length.0));
         interval
     }
 
-    fn sum_up(&mut self, interval: &mut Interval) {
+    fn sum_up(&mut self, interval: &mut IntervalRecord) {
         if !interval.transactions.is_empty() {
             interval.transaction.reset();
         }
@@ -457,7 +460,7 @@ impl Collector {
 /// Records a commit in its interval. A named one is recorded only under its name: the total is
 /// computed when the interval is complete.
 #[inline]
-fn record_commit(interval: &mut Interval, sample: Sample) {
+fn record_commit(interval: &mut IntervalRecord, sample: Sample) {
     let histogram = match interval.transactions.get_mut(sample.name()) {
         Some((_, named)) => named,
         None => &mut interval.transaction,
@@ -542,7 +545,7 @@ mod tests {
             sample(0, Occurrence::Late, 5, true),
         ]);
         let intervals = collector.rest(SECOND);
-        let found = |interval: &Interval| {
+        let found = |interval: &IntervalRecord| {
             let lengths = interval
                 .transactions
                 .iter()
@@ -579,7 +582,8 @@ mod tests {
     fn what_began_in_warm_up_never_stands_in_a_measured_interval() {
         let mut collector = Collector::new("trial", &Kinds::default(), SECOND + 5, SECOND);
         collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
-        let warmup: Vec<Interval> = std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
+        let warmup: Vec<IntervalRecord> =
+            std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
         assert_eq!(
             warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(),
             [SECOND, 5]
@@ -619,7 +623,7 @@ mod tests {
             let sample = |kind: u64| {
                 let duration = 50_000 + (kind * 7_919 + at * 104_729) % 100_000;
                 let statement =
-                    Occurrence::Statement(kind as u16, dyno_model::ledger::OutcomeClass::Read);
+                    Occurrence::Statement(kind as u16, dyno_model::counters::OutcomeClass::Read);
                 Sample::new(statement, at * SECOND / 10, duration, true)
             };
             collector.take(&(0..number).map(sample).collect::<Vec<_>>());

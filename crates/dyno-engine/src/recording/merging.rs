@@ -4,11 +4,11 @@ use super::Kinds;
 use super::collector::{Aside, Collector};
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
+use dyno_model::counters::OutcomeClass;
 use dyno_model::failure::FailureKind;
 use dyno_model::latency::{percentile, rank};
-use dyno_model::ledger::OutcomeClass;
 use dyno_model::plan::{LoadBy, LoadPlan, Stages, StopRule};
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::stages::{Segment, Stage};
 use dyno_model::units::Nanos;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
 }
 
 /// Takes samples, those of each interval before it is complete; returns the intervals.
-fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<Interval> {
+fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<IntervalRecord> {
     let mut intervals = Vec::new();
     for second in 1..=8 {
         let now = second * SECOND;
@@ -70,8 +70,8 @@ fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<Interval> {
 }
 
 /// Everything that follows from a collector, and its intervals, as text.
-fn told(collector: &Collector, intervals: &[Interval]) -> String {
-    let of_interval = |it: &Interval| {
+fn told(collector: &Collector, intervals: &[IntervalRecord]) -> String {
+    let of_interval = |it: &IntervalRecord| {
         let transactions: Vec<u64> = it.transactions.iter().map(|(_, all)| all.len()).collect();
         let statements: Vec<u64> = it.statements.iter().map(|(_, all)| all.len()).collect();
         let percentiles = [50.0, 99.0].map(|at| percentile(&it.transaction, at));
@@ -107,14 +107,14 @@ fn told(collector: &Collector, intervals: &[Interval]) -> String {
 }
 
 /// Puts together what generators collect, on the way of a message.
-fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<Interval>) {
+fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
     let mut sum = collector();
     let mut all = Vec::new();
     for samples in parts {
         let mut part = collector().of_part();
         let intervals = collect(&mut part, samples);
         let text = serde_json::to_string(&(intervals, part.into_aside())).expect("it is data");
-        let (intervals, aside): (Vec<Interval>, Aside) =
+        let (intervals, aside): (Vec<IntervalRecord>, Aside) =
             serde_json::from_str(&text).expect("what was written can be read");
         assert!(aside.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
         all.push((intervals, aside));
@@ -122,7 +122,7 @@ fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<Interval>) {
     let mut intervals = Vec::new();
     for second in 1..=8 {
         for (part, _) in &all {
-            let is_new = |it: &&Interval| {
+            let is_new = |it: &&IntervalRecord| {
                 let end = it.start.0 + it.length.0;
                 end <= second * SECOND && end > (second - 1) * SECOND
             };

@@ -13,11 +13,11 @@
 use super::Kinds;
 use super::sample::{Occurrence, Sample};
 use dyno_drivers::lock;
+use dyno_model::counters::{
+    OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount, TrialCounters,
+};
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::ledger::{
-    Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
-};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
@@ -138,7 +138,7 @@ pub(crate) struct Recorder {
     batch: usize,
     /// Number of batches sent to the channel.
     pub(crate) handed: u64,
-    pub(crate) ledger: Ledger,
+    pub(crate) counters: TrialCounters,
     totals: Totals,
     /// Counters of the script itself.
     pub(crate) counts: ScriptCounts,
@@ -173,7 +173,7 @@ impl Recorder {
                 by_name: vec![NameTotals::default(); kinds.transactions.len()],
                 ..Default::default()
             },
-            ledger: Ledger {
+            counters: TrialCounters {
                 statements,
                 transactions: kinds.transactions.iter().map(transaction).collect(),
                 ..Default::default()
@@ -192,17 +192,17 @@ impl Recorder {
     pub(crate) fn statement_sent(&mut self, kind: u16, is_counted: bool) {
         self.totals.sent[usize::from(kind)] += 1;
         if is_counted {
-            self.ledger.statements[usize::from(kind)].sent += 1;
+            self.counters.statements[usize::from(kind)].sent += 1;
         }
     }
 
     pub(crate) fn statement_ok(&mut self, answered: &Answered, is_counted: bool) {
         let Answered { kind, end, duration, rows, class } = *answered;
         if is_counted {
-            let count = &mut self.ledger.statements[usize::from(kind)];
+            let count = &mut self.counters.statements[usize::from(kind)];
             count.ok += 1;
             count.rows += rows;
-            self.ledger.outcomes.count(class);
+            self.counters.outcomes.count(class);
         }
         self.push(Occurrence::Statement(kind, class), end, duration, is_counted);
     }
@@ -210,7 +210,7 @@ impl Recorder {
     pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, is_counted: bool) {
         self.totals.refused[usize::from(kind)] += 1;
         if is_counted {
-            self.ledger.statements[usize::from(kind)].failed += 1;
+            self.counters.statements[usize::from(kind)].failed += 1;
         }
         self.push(Occurrence::StatementFailed, now, 0, is_counted);
     }
@@ -221,15 +221,15 @@ impl Recorder {
         self.totals.started += 1;
         self.in_all(name, |totals| totals.started += 1);
         if is_counted {
-            self.ledger.started += 1;
-            self.ledger.attempts += 1;
+            self.counters.started += 1;
+            self.counters.attempts += 1;
             self.of(name, |count| count.started += 1);
         }
     }
 
     #[inline]
     fn of(&mut self, name: u16, count: impl FnOnce(&mut TransactionCount)) {
-        if let Some(of_name) = self.ledger.transactions.get_mut(usize::from(name)) {
+        if let Some(of_name) = self.counters.transactions.get_mut(usize::from(name)) {
             count(of_name);
         }
     }
@@ -245,8 +245,8 @@ impl Recorder {
     pub(crate) fn withdrawn(&mut self, is_counted: bool) {
         self.totals.started -= 1;
         if is_counted {
-            self.ledger.started -= 1;
-            self.ledger.attempts -= 1;
+            self.counters.started -= 1;
+            self.counters.attempts -= 1;
         }
     }
 
@@ -267,7 +267,7 @@ impl Recorder {
             totals.work += work;
         });
         if is_counted {
-            self.ledger.committed += 1;
+            self.counters.committed += 1;
             self.of(name, |count| count.committed += 1);
         }
         self.beat(end);
@@ -279,9 +279,9 @@ impl Recorder {
     pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, is_counted: bool) {
         if is_counted {
             self.of(name, |count| count.retries += 1);
-            self.ledger.attempts += 1;
-            self.ledger.retries += 1;
-            *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
+            self.counters.attempts += 1;
+            self.counters.retries += 1;
+            *self.counters.retries_by_kind.entry(kind).or_default() += 1;
         }
         self.push(Occurrence::Retried(kind), now, 0, is_counted);
     }
@@ -303,9 +303,9 @@ impl Recorder {
             totals.in_doubt += u64::from(is_in_doubt);
         });
         if is_counted {
-            self.ledger.failed += 1;
-            self.ledger.in_doubt += u64::from(is_in_doubt);
-            *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
+            self.counters.failed += 1;
+            self.counters.in_doubt += u64::from(is_in_doubt);
+            *self.counters.failed_by_kind.entry(kind).or_default() += 1;
             self.of(name, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
@@ -329,8 +329,8 @@ impl Recorder {
     pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
         self.totals.skipped += 1;
         if is_counted {
-            self.ledger.skipped += 1;
-            self.ledger.attempts -= 1;
+            self.counters.skipped += 1;
+            self.counters.attempts -= 1;
         }
         self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
     }
@@ -342,7 +342,7 @@ impl Recorder {
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
-        self.ledger.reconnects += u64::from(is_counted);
+        self.counters.reconnects += u64::from(is_counted);
         self.push(Occurrence::Reconnected, now, 0, is_counted);
     }
 
@@ -354,7 +354,7 @@ impl Recorder {
         if counter == ScriptCounter::Events {
             self.beat(now);
         }
-        self.push(Occurrence::Counted(counter), now, n, is_counted);
+        self.push(Occurrence::ScriptCount(counter), now, n, is_counted);
     }
 
     fn beat(&mut self, now: u64) {
@@ -392,16 +392,17 @@ impl Recorder {
     }
 
     /// The final counters: transactions that started and did not end are unfinished.
-    pub(crate) fn close(&self) -> (Ledger, Totals) {
-        let mut ledger = self.ledger.clone();
-        ledger.unfinished = ledger.started - ledger.committed - ledger.failed - ledger.skipped;
-        for count in &mut ledger.statements {
+    pub(crate) fn close(&self) -> (TrialCounters, Totals) {
+        let mut counters = self.counters.clone();
+        counters.unfinished =
+            counters.started - counters.committed - counters.failed - counters.skipped;
+        for count in &mut counters.statements {
             count.unfinished = count.sent - count.ok - count.failed;
         }
-        for count in &mut ledger.transactions {
+        for count in &mut counters.transactions {
             count.unfinished = count.started - count.committed - count.failed;
         }
-        (ledger, self.totals.clone())
+        (counters, self.totals.clone())
     }
 }
 
@@ -497,9 +498,9 @@ mod tests {
                     _ => {}
                 }
             }
-            let (ledger, totals) = recorder.close();
-            prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
-            let unfinished: Vec<u64> = ledger.transactions.iter().map(|count| count.unfinished).collect();
+            let (counters, totals) = recorder.close();
+            prop_assert!(counters.check().is_empty(), "{:?}", counters.check());
+            let unfinished: Vec<u64> = counters.transactions.iter().map(|count| count.unfinished).collect();
             prop_assert_eq!(unfinished, open[1].map(u64::from));
             prop_assert_eq!(totals.unfinished(), u64::from(open.iter().flatten().sum::<u32>()));
             let named = totals.of_names(0..2);
@@ -522,9 +523,9 @@ mod tests {
                     _ => {}
                 }
             }
-            let (ledger, totals) = recorder.close();
-            prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
-            prop_assert_eq!(ledger.unfinished, u64::from(open[1]));
+            let (counters, totals) = recorder.close();
+            prop_assert!(counters.check().is_empty(), "{:?}", counters.check());
+            prop_assert_eq!(counters.unfinished, u64::from(open[1]));
             prop_assert_eq!(totals.unfinished(), u64::from(open[0] + open[1]));
         }
     }

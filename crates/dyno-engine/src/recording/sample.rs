@@ -1,7 +1,7 @@
 //! A sample: one duration or one count, with its time.
 
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
 /// What a sample records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Occurrence {
     /// A transaction of an open loop that a free client waited for; the time is its delay.
     Late,
     /// A counter of the script itself; the count replaces the duration.
-    Counted(ScriptCounter),
+    ScriptCount(ScriptCounter),
     /// A successful statement of a kind, and the class of its outcome.
     Statement(u16, OutcomeClass),
 }
@@ -72,7 +72,7 @@ impl Sample {
             Occurrence::CutOff => (3, 0),
             Occurrence::Late => (4, 0),
             Occurrence::Skipped => (5, 0),
-            Occurrence::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
+            Occurrence::ScriptCount(counter) => (FIRST_COUNTER + counter as u64, 0),
             Occurrence::Failed(kind) => (FIRST_FAILED + kind as u64, 0),
             Occurrence::Retried(kind) => (FIRST_RETRIED + kind as u64, 0),
             Occurrence::NotConnected(kind) => (FIRST_NOT_CONNECTED + kind as u64, 0),
@@ -107,7 +107,7 @@ impl Sample {
             4 => Occurrence::Late,
             5 => Occurrence::Skipped,
             code if code < FIRST_FAILED => {
-                Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize])
+                Occurrence::ScriptCount(COUNTERS[(code - FIRST_COUNTER) as usize])
             }
             code if code < FIRST_RETRIED => Occurrence::Failed(failure(code - FIRST_FAILED)),
             code if code < FIRST_NOT_CONNECTED => {
@@ -171,7 +171,7 @@ mod tests {
             .chain(FailureKind::ALL.map(Occurrence::Failed))
             .chain(FailureKind::ALL.map(Occurrence::Retried))
             .chain(FailureKind::ALL.map(Occurrence::NotConnected))
-            .chain(COUNTERS.map(Occurrence::Counted))
+            .chain(COUNTERS.map(Occurrence::ScriptCount))
             .chain(classes.map(|class| Occurrence::Statement(kind, class)));
             for occurrence in occurrences {
                 let sample = Sample::new(occurrence, end, duration, is_counted).named(name);

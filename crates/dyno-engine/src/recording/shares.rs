@@ -1,6 +1,6 @@
 //! The work of each client, readable from any thread while the clients work.
 
-use dyno_model::client_group::ClientNumbers;
+use dyno_model::client_group::ClientIds;
 use dyno_model::units::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,15 +45,15 @@ const UNKNOWN: u64 = u64::MAX;
 /// The shares of all clients. Only its client writes a share; reading takes no lock.
 #[derive(Debug)]
 pub struct ClientShares {
-    numbers: ClientNumbers,
+    ids: ClientIds,
     slots: Box<[Slot]>,
 }
 
 impl ClientShares {
     /// Shares of the clients with these numbers, all 0.
     #[must_use]
-    pub fn new(numbers: ClientNumbers) -> Self {
-        Self { numbers, slots: numbers.iter().map(|_| Slot::default()).collect() }
+    pub fn new(ids: ClientIds) -> Self {
+        Self { ids, slots: ids.iter().map(|_| Slot::default()).collect() }
     }
 
     /// All shares as they are now. Each is exact; together they form a consistent snapshot only
@@ -82,7 +82,7 @@ impl ClientShares {
     /// and store lose nothing.
     #[inline]
     pub(crate) fn record(&self, client: u32, latency: u64) {
-        let slot = &self.slots[self.numbers.place(client) as usize];
+        let slot = &self.slots[self.ids.position(client) as usize];
         slot.events.store(slot.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         slot.busy.store(slot.busy.load(Ordering::Relaxed) + latency, Ordering::Relaxed);
         // Extremes change rarely, so this mostly reads.
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_clients_extremes_are_those_since_they_were_forgotten() {
-        let shares = ClientShares::new(ClientNumbers::dealt(4, 1, 2));
+        let shares = ClientShares::new(ClientIds::round_robin(4, 1, 2));
         let of_first = || shares.iter().next().unwrap();
         assert_eq!(of_first(), ClientShare::default());
         for latency in [30, 10, 20] {

@@ -11,9 +11,9 @@ use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
 use dyno_drivers::lock;
-use dyno_model::client_group::LoadShare;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, Spacing};
-use dyno_model::stages::Course;
+use dyno_model::stages::LoadProfile;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Mutex};
 
@@ -25,10 +25,10 @@ use std::sync::{Arc, Mutex};
 struct Sequence {
     random: Random,
     spacing: Spacing,
-    course: Arc<Course>,
+    course: Arc<LoadProfile>,
     /// The clients whose arrivals these are; all others are drawn and passed over, so that several
     /// generators have the arrivals of one.
-    share: LoadShare,
+    share: GeneratorShare,
     /// Arrivals drawn, those of other generators included.
     drawn: u64,
     /// Area under the curve up to the next arrival, and its position on the curve.
@@ -39,7 +39,7 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(seed: u64, spacing: Spacing, course: Course, share: LoadShare) -> Self {
+    fn new(seed: u64, spacing: Spacing, course: LoadProfile, share: GeneratorShare) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
         let course = Arc::new(course);
         let mut sequence =
@@ -73,7 +73,7 @@ impl Sequence {
 
 /// The start of a transaction, in any loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct TransactionStart {
     /// Nanoseconds since the epoch: in an open loop, when it was due.
     pub(crate) start: u64,
     /// Whether it belongs to the measured window.
@@ -83,7 +83,7 @@ pub(crate) struct Begun {
     pub(crate) is_awaited: bool,
 }
 
-impl Begun {
+impl TransactionStart {
     /// A transaction whose time begins now, as in a closed loop; `counted` is the number of its
     /// client's transactions counted so far. `None` when it must not start.
     #[inline]
@@ -101,7 +101,7 @@ impl Begun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
     /// It waits until the time and starts its transaction, unless everything has ended by then.
-    Due(Begun),
+    Due(TransactionStart),
     /// No further arrivals; it waits for the end of the window.
     Rest,
     /// Its work is done.
@@ -136,7 +136,7 @@ struct State {
 
 impl Arrivals {
     /// The schedule of a load, or of a share of its clients; `None` in a closed loop.
-    pub(crate) fn of(load: &LoadPlan, seed: u64, share: LoadShare) -> Option<Self> {
+    pub(crate) fn of(load: &LoadPlan, seed: u64, share: GeneratorShare) -> Option<Self> {
         let origin = Sequence::new(seed, load.spacing, load.offered()?, share);
         let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
         Some(Self { state: Mutex::new(state), origin })
@@ -151,8 +151,8 @@ impl Arrivals {
             return Readiness::Over;
         }
         let Some(at) = self.take(window.closes()) else { return Readiness::Rest };
-        match Begun::at_once(window, at, counted) {
-            Some(begun) => Readiness::Due(Begun { is_awaited: now < at, ..begun }),
+        match TransactionStart::at_once(window, at, counted) {
+            Some(begun) => Readiness::Due(TransactionStart { is_awaited: now < at, ..begun }),
             None => {
                 self.give_back(at);
                 Readiness::Over
@@ -162,7 +162,7 @@ impl Arrivals {
 
     /// The transaction that a client begins after waiting. It is given back if the run was stopped
     /// meanwhile.
-    pub(crate) fn after(&self, readiness: Readiness, window: &Window) -> Option<Begun> {
+    pub(crate) fn after(&self, readiness: Readiness, window: &Window) -> Option<TransactionStart> {
         let Readiness::Due(begun) = readiness else { return None };
         if window.is_stopped() {
             self.give_back(begun.start);
@@ -259,17 +259,17 @@ mod tests {
     fn at(seed: u64, rate: f64) -> Arrivals {
         let load =
             LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
-        Arrivals::of(&load, seed, LoadShare::whole(1)).expect("an open loop")
+        Arrivals::of(&load, seed, GeneratorShare::whole(1)).expect("an open loop")
     }
 
     /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second
     /// of warm-up before.
     fn staged(spacing: Spacing) -> Arrivals {
-        shared(spacing, LoadShare::whole(1))
+        shared(spacing, GeneratorShare::whole(1))
     }
 
     /// The same for a share of the clients.
-    fn shared(spacing: Spacing, share: LoadShare) -> Arrivals {
+    fn shared(spacing: Spacing, share: GeneratorShare) -> Arrivals {
         let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
         let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
         let stages = vec![Stage { name: "1".to_owned(), segments: segments.to_vec() }];
@@ -334,7 +334,7 @@ mod tests {
         for spacing in [Spacing::Poisson, Spacing::Even] {
             let whole = times(staged(spacing));
             for generators in [2, 3, 8] {
-                let part = |it| times(shared(spacing, LoadShare::new(11, it, generators)));
+                let part = |it| times(shared(spacing, GeneratorShare::new(11, it, generators)));
                 let parts: Vec<Vec<u64>> = (0..generators).map(part).collect();
                 // Client 0 of generator 0 has every eleventh arrival, its others likewise.
                 assert!(parts.iter().all(|part| part.len() * 11 >= whole.len() * 10 / 11));

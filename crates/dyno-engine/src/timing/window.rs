@@ -2,9 +2,9 @@
 
 use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::LoadShare;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::stages::Course;
+use dyno_model::stages::LoadProfile;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Window {
     ends: AtomicU64,
     reason: Mutex<Option<StopCause>>,
     /// Number of active clients over time, if it is not always all of them.
-    at_work: Option<Course>,
+    active_clients: Option<LoadProfile>,
     think: Option<Nanos>,
 }
 
@@ -121,13 +121,13 @@ impl Window {
             is_stopped: AtomicBool::new(false),
             ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
-            at_work: load.at_work(),
+            active_clients: load.active_clients(),
             think: load.think,
         }
     }
 
     /// The window of a share of the clients: budgets are those of the share.
-    pub(crate) fn shared(self, share: LoadShare) -> Self {
+    pub(crate) fn shared(self, share: GeneratorShare) -> Self {
         let stop = match self.stop {
             StopRule::Transactions(budget) => StopRule::Transactions(share.items(budget)),
             stop => stop,
@@ -251,7 +251,7 @@ impl Window {
     /// rounded.
     #[inline]
     pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
-        let Some(course) = &self.at_work else { return now };
+        let Some(course) = &self.active_clients else { return now };
         course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
 
@@ -436,7 +436,7 @@ mod tests {
     fn the_budgets_of_several_generators_add_up_to_that_of_the_load() {
         let growth = Growth { rows_before: 40, rows_per_transaction: 3 };
         let admitted = |stop: StopRule, generator, generators| {
-            let share = LoadShare::new(7, generator, generators);
+            let share = GeneratorShare::new(7, generator, generators);
             let window = Window::new(Instant::now(), &load(stop), Some(growth)).shared(share);
             (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count() as u64
         };

@@ -2,7 +2,7 @@
 
 use crate::measure::load::TrialError;
 use crate::measure::partial_result::Remains;
-use crate::measure::worker_pool::{Ending, WorkerPool};
+use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::recording::{Kinds, Totals};
 use crate::settling::OpenSessions;
 use crate::workload::AuditFacts;
@@ -33,8 +33,8 @@ pub(crate) trait Clients {
     fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError>;
 
     /// How threads that do not end are handled.
-    fn ending(&self) -> Ending {
-        Ending::Await
+    fn ending(&self) -> StuckThreadPolicy {
+        StuckThreadPolicy::Await
     }
 
     /// How long they may take to be ready; `None`: as long as each connection may.

@@ -4,14 +4,14 @@
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
+use crate::custom_audit::CustomAudit;
 use crate::measure::elsewhere;
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::partial_result::{Measured, PartialResult, Remains};
 use crate::measure::start::Start;
-use crate::measure::worker_pool::{Ending, WorkerPool};
+use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::native_clients::NativeClients;
-use crate::own_audit::OwnAudit;
 use crate::recording::{Kinds, Totals};
 use crate::schema;
 use crate::session::COMMIT;
@@ -70,7 +70,7 @@ fn alone(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let measured = measure(clients, Ending::LeaveBehind, input, None, || (), listener);
+    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, None, || (), listener);
     measured.map(|measured| measured.record)
 }
 
@@ -94,7 +94,7 @@ fn with_best_workers<W: Workload, T>(
 /// none has begun, unless another member does that.
 fn measure(
     clients: &impl Clients,
-    ending: Ending,
+    ending: StuckThreadPolicy,
     input: &LoadInput<'_>,
     member: Option<&BarrierMember>,
     begin: impl FnOnce(),
@@ -204,8 +204,8 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         facts: &AuditFacts<'_, W::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let mut checks = self.workloads[database].audit(observer, facts).await?;
-        if let Some(ledger) = self.ledgers.get(database) {
-            checks.push(ledger.audit(observer).await?);
+        if let Some(counters) = self.ledgers.get(database) {
+            checks.push(counters.audit(observer).await?);
         }
         Ok(checks)
     }
@@ -215,7 +215,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
 struct ScriptClients<'a, S> {
     script: Arc<S>,
     threads: &'a ScriptThreads,
-    audit: &'a OwnAudit,
+    audit: &'a CustomAudit,
 }
 
 impl<S: Script> Clients for ScriptClients<'_, S> {
@@ -229,8 +229,8 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         spawn_scripts(worker_pool, &self.script, self.threads)
     }
 
-    fn ending(&self) -> Ending {
-        Ending::LeaveScript
+    fn ending(&self) -> StuckThreadPolicy {
+        StuckThreadPolicy::LeaveScript
     }
 
     fn ready_limit(&self) -> Option<Duration> {
@@ -336,7 +336,7 @@ pub fn run_part<W: Workload>(
 /// When nothing could be measured. The record's warnings contain errors that occur while measuring.
 pub fn run_script_trial<S: Script>(
     script: S,
-    audit: &OwnAudit,
+    audit: &CustomAudit,
     threads: &ScriptThreads,
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
@@ -381,8 +381,8 @@ fn trial(
         }
     };
     let Measured { record: measured, totals, window } = measured;
-    let mended = input.mend.map(|mend| mend());
-    let states = mended
+    let repaired = input.repair.map(|repair| repair());
+    let states = repaired
         .as_ref()
         .map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
     let settled = settle_all(clients, &mut observers, input, &states);
@@ -392,7 +392,7 @@ fn trial(
     all_ended(&measured)?;
     let passed = read_at.elapsed();
     // A silent server is not queried again, and a restarted one counts from 0.
-    let is_asked = settled.is_ok() && mended.is_none();
+    let is_asked = settled.is_ok() && repaired.is_none();
     let after = if is_asked { (input.counters)() } else { Counters::new() };
     let asked = states.as_ref().map_or(0, |states| asked_node(states));
     let mut record = TrialRecord {
@@ -421,7 +421,7 @@ fn trial(
     facts.troubles.extend(missing);
     facts.pacing = clients.pacing();
     facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
-    facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
+    facts.faults = repaired.map(|repaired| repaired.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
         facts.stopped.get_or_insert_with(|| StopCause::User.to_string());
     }
@@ -463,7 +463,7 @@ fn settle_all(
     let settled = each.map(|(((observer, node), sessions), state)| match *state {
         NodeState::Down => Ok(0),
         NodeState::Up => {
-            if input.mend.is_some() {
+            if input.repair.is_some() {
                 // A server that was up all the time may still have lost its sessions in a fault.
                 *observer = block_on(observe(&node.target))?;
             }

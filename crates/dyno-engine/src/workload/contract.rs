@@ -150,8 +150,8 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Decides how the client continues after a failed transaction. `client` is its state after the
     /// failure.
-    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
-        Verdict::Policy
+    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> AfterFailure {
+        AfterFailure::Policy
     }
 
     /// Sends what a client has buffered, after its last transaction. Not called for a client that
@@ -212,7 +212,7 @@ pub trait Workload: Send + Sync + 'static {
 
 /// How a client continues after a failed transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AfterFailure {
     /// As the retry policy specifies.
     Policy,
     /// The transaction counts as failed, and the client continues with the next one.

@@ -3,7 +3,7 @@
 use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, Native, NoData, Setting, Verdict, Workload, catalog,
+    AfterFailure, AuditFacts, ClientId, DataSet, Native, NoData, Setting, Workload, catalog,
 };
 use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput};
 use dyno_model::audit::AuditCheck;
@@ -11,7 +11,7 @@ use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{LoadPlan, Trial, WorkloadPlan};
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
@@ -50,10 +50,10 @@ impl Listener for Silent {}
 
 /// Keeps the intervals.
 #[derive(Default)]
-pub(crate) struct Intervals(pub(crate) Vec<Interval>);
+pub(crate) struct Intervals(pub(crate) Vec<IntervalRecord>);
 
 impl Listener for Intervals {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.0.push(interval.clone());
     }
 }
@@ -100,26 +100,26 @@ pub(crate) fn load(
 ) -> LoadRecord {
     let record = native.run_load(&[target], input, listener);
     let record = record.expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     record
 }
 
 /// A workload that is a closure of client, number of the transaction, session and random numbers.
 pub(crate) struct Doing<F> {
     transaction: F,
-    verdict: Verdict,
+    verdict: AfterFailure,
 }
 
 pub(crate) fn doing<F>(transaction: F) -> Doing<F>
 where
     F: AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Result<(), OperationFailure>,
 {
-    Doing { transaction, verdict: Verdict::Policy }
+    Doing { transaction, verdict: AfterFailure::Policy }
 }
 
 impl<F> Doing<F> {
     /// Sets the fate of a client after a failed transaction.
-    pub(crate) fn but(self, verdict: Verdict) -> Self {
+    pub(crate) fn but(self, verdict: AfterFailure) -> Self {
         Self { verdict, ..self }
     }
 }
@@ -166,7 +166,7 @@ where
         (self.transaction)(*client, sequence, session, random).await
     }
 
-    fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> Verdict {
+    fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> AfterFailure {
         self.verdict
     }
 

@@ -3,7 +3,7 @@
 
 use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{ClientId, Verdict, Workload};
+use dyno_engine::workload::{AfterFailure, ClientId, Workload};
 use dyno_engine::{Node, Session, TrialInput, run_groups_trial};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
@@ -24,7 +24,7 @@ fn noting(seen: &Seen, fails: bool) -> impl Workload<Client = ClientId> + use<> 
             false => Ok(()),
         }
     })
-    .but(Verdict::GoesOn)
+    .but(AfterFailure::GoesOn)
 }
 
 #[test]
@@ -37,9 +37,9 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, nodes, 5, &load, SEED, &NOBODY);
     let record = run_groups_trial(workloads, &input, &mut Silent).expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     let of_each: Vec<_> = record
-        .ledger
+        .counters
         .transactions
         .iter()
         .map(|it| (it.name.as_str(), it.started, it.committed, it.failed))
@@ -48,7 +48,7 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
     let times =
         record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
     assert_eq!(times.collect::<Vec<_>>(), [60, 32]);
-    assert_eq!((record.ledger.committed, record.transaction.count), (92, 92));
+    assert_eq!((record.counters.committed, record.transaction.count), (92, 92));
     // Clients are numbered from 0 in each database.
     let seen = seen.map(|seen| seen.lock().expect("no client panics").clone());
     assert_eq!(

@@ -44,7 +44,7 @@ fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
     // answers; five standard deviations.
     let load = LoadPlan { think: Some(Nanos(20 * MILLISECOND)), ..plan(100, 500) };
     let record = trial(Duration::ZERO, Duration::ZERO, 40, &load);
-    assert!((100..1_160).contains(&record.ledger.committed), "{:?}", record.ledger);
+    assert!((100..1_160).contains(&record.counters.committed), "{:?}", record.counters);
     assert!(
         record.transaction.p50 < 10 * MILLISECOND,
         "thinking is no response time: {:?}",
@@ -59,7 +59,7 @@ fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transacti
     // transactions of the single worker that the ends may cut.
     let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
     let record = trial(Duration::ZERO, Duration::ZERO, 100, &load);
-    let (work, committed) = (record.work.expect("of a duration"), record.ledger.committed as f64);
+    let (work, committed) = (record.work.expect("of a duration"), record.counters.committed as f64);
     assert!(committed > 10.0 && (work - committed).abs() <= 2.0, "{work} of {committed}");
     assert_eq!(record.throughput().to_bits(), (work / record.measured.as_secs_f64()).to_bits());
 }
@@ -77,7 +77,7 @@ fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_wi
         (native.join().expect("no panic"), script)
     });
     assert_eq!(
-        (native.ledger.committed, script.ledger.committed),
+        (native.counters.committed, script.counters.committed),
         (300, 20),
         "one wave began in the window"
     );

@@ -12,7 +12,7 @@ use dyno_model::catalog::Growth;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
-use dyno_model::record::{GeneratorPart, Interval, TrialRecord};
+use dyno_model::record::{GeneratorPart, IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -69,7 +69,7 @@ impl Reports {
 }
 
 impl Listener for Reports {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.report(&PartReport::Interval(Box::new(interval.clone())));
     }
 }
@@ -181,9 +181,9 @@ fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
     for number in [1, 2, 4, 5] {
         let (sent, record) = trial(&load, Some(&Threads::new(number, &load, u64::MAX)));
         assert_eq!(sent, keys, "{number} generators");
-        assert_eq!(record.ledger, alone.ledger);
+        assert_eq!(record.counters, alone.counters);
         assert_eq!(record.transaction.count, 200);
-        assert_eq!(record.ledger.check(), Vec::<String>::new());
+        assert_eq!(record.counters.check(), Vec::<String>::new());
         let parts = record.generators.expect("there are several").parts;
         let each = |of: fn(&GeneratorPart) -> u64| parts.iter().map(of).sum::<u64>();
         assert_eq!(parts.len(), number as usize);
@@ -200,7 +200,7 @@ fn a_budget_and_the_arrivals_of_an_open_loop_are_divided_among_generators() {
     let arrived = trial(&open, None).1.open_loop.expect("an open loop").arrived;
     for number in [2, 3] {
         let record = trial(&budget, Some(&Threads::new(number, &budget, u64::MAX))).1;
-        assert_eq!(record.ledger.committed, 1_003);
+        assert_eq!(record.counters.committed, 1_003);
         let record = trial(&open, Some(&Threads::new(number, &open, u64::MAX))).1;
         assert_eq!(record.open_loop.expect("an open loop").arrived, arrived, "{number}");
     }
@@ -220,7 +220,7 @@ fn arrivals_that_no_client_starts_and_start_delays_are_known_of_each_generator()
         assert!(open.unstarted > arrived / 2, "{open:?}");
         let parts = record.generators.expect("there are several").parts;
         let lags = parts.iter().map(|it| it.lag.expect("an open loop").count);
-        assert_eq!(lags.sum::<u64>(), record.ledger.started);
+        assert_eq!(lags.sum::<u64>(), record.counters.started);
     }
 }
 
@@ -232,5 +232,5 @@ fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
     assert!(began.elapsed() < Duration::from_secs(30), "the others were stopped");
     let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped");
     assert!(stopped.starts_with("1 (here): ") && stopped.contains("no such table"), "{stopped}");
-    assert!(record.ledger.failed >= 1 && record.ledger.check().is_empty());
+    assert!(record.counters.failed >= 1 && record.counters.check().is_empty());
 }

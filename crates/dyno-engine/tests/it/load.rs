@@ -9,11 +9,11 @@ use dyno_engine::workload::ClientId;
 use dyno_engine::{
     FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_script,
 };
+use dyno_model::counters::{Outcomes, ScriptCounter};
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::{Outcomes, ScriptCounter};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -25,13 +25,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Keeps the intervals, and reads the clients' counters while they work.
 struct Heard {
-    intervals: Vec<Interval>,
+    intervals: Vec<IntervalRecord>,
     shares: Arc<ClientShares>,
     events_seen: u64,
 }
 
 impl Listener for Heard {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.intervals.push(interval.clone());
         self.events_seen = self.shares.iter().map(|share| share.events).sum();
     }
@@ -70,13 +70,13 @@ where
     (outcome, heard)
 }
 
-fn record<F>(clients: u32, load: &LoadPlan, script: F) -> (LoadRecord, Vec<Interval>)
+fn record<F>(clients: u32, load: &LoadPlan, script: F) -> (LoadRecord, Vec<IntervalRecord>)
 where
     F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
 {
     let (outcome, heard) = run(clients, load, script);
     let record = outcome.expect("the run can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     (record, heard.intervals)
 }
 
@@ -114,7 +114,7 @@ fn a_budget_is_a_number_of_attempts_to_start() {
             Ok(())
         });
     assert_eq!(attempts.load(Ordering::Relaxed), 1_000);
-    assert_eq!((record.ledger.started, record.ledger.committed), (900, 900));
+    assert_eq!((record.counters.started, record.counters.committed), (900, 900));
     assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), 900);
     assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 900);
     assert_eq!(record.histogram.len(), 900);
@@ -134,7 +134,10 @@ fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
         }
         Ok(())
     });
-    assert_eq!((record.ledger.started, record.ledger.committed, record.ledger.failed), (10, 5, 5));
+    assert_eq!(
+        (record.counters.started, record.counters.committed, record.counters.failed),
+        (10, 5, 5)
+    );
     assert_eq!(record.clients[0].events, 5);
 }
 
@@ -161,29 +164,30 @@ fn intervals_add_up_to_the_counters_exactly() {
     });
     let record =
         run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new());
-    let ledger = &record.ledger;
-    let measured: Vec<&Interval> =
+    assert_eq!(record.counters.check(), Vec::<String>::new());
+    let counters = &record.counters;
+    let measured: Vec<&IntervalRecord> =
         heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
-    let sum =
-        |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
+    let sum = |pick: fn(&IntervalRecord) -> u64| {
+        measured.iter().map(|interval| pick(interval)).sum::<u64>()
+    };
     assert!(
-        ledger.committed == 400 && measured.len() >= 3,
-        "{ledger:?}, {} intervals",
+        counters.committed == 400 && measured.len() >= 3,
+        "{counters:?}, {} intervals",
         measured.len()
     );
-    assert_eq!(sum(|interval| interval.latency.count), ledger.committed);
+    assert_eq!(sum(|interval| interval.latency.count), counters.committed);
     assert_eq!(sum(|interval| interval.latency.sum), record.latency.sum);
-    assert_eq!(sum(|interval| interval.outcomes.reads), ledger.outcomes.reads);
-    assert_eq!(sum(|interval| interval.outcomes.writes), ledger.outcomes.writes);
-    assert_eq!(sum(|interval| interval.outcomes.others), ledger.outcomes.others);
-    assert_eq!(sum(|interval| interval.errors), ledger.errors());
-    assert_eq!(sum(|interval| interval.retries), ledger.retries);
-    assert_eq!(sum(|interval| interval.reconnects), ledger.reconnects);
+    assert_eq!(sum(|interval| interval.outcomes.reads), counters.outcomes.reads);
+    assert_eq!(sum(|interval| interval.outcomes.writes), counters.outcomes.writes);
+    assert_eq!(sum(|interval| interval.outcomes.others), counters.outcomes.others);
+    assert_eq!(sum(|interval| interval.errors), counters.errors());
+    assert_eq!(sum(|interval| interval.retries), counters.retries);
+    assert_eq!(sum(|interval| interval.reconnects), counters.reconnects);
     assert_eq!(sum(|interval| interval.counts.errors), record.counts.errors);
-    assert_eq!(sum(|interval| interval.statements[0].1.len()), ledger.statements[0].ok);
-    let events = ledger.committed;
-    assert_eq!(ledger.outcomes, Outcomes { reads: events, writes: events, others: events });
+    assert_eq!(sum(|interval| interval.statements[0].1.len()), counters.statements[0].ok);
+    let events = counters.committed;
+    assert_eq!(counters.outcomes, Outcomes { reads: events, writes: events, others: events });
     assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
     assert_eq!(record.latency.count, events);
     assert!(
@@ -199,7 +203,7 @@ struct HeardFirst {
 }
 
 impl Listener for HeardFirst {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.heard.interval(interval);
         self.first = None;
     }
@@ -244,7 +248,7 @@ fn what_a_script_does_before_the_start_and_after_the_end_counts() {
         three_statements(&mut meter);
         Ok(())
     });
-    assert_eq!(record.ledger.outcomes, Outcomes { reads: 4, writes: 4, others: 4 });
+    assert_eq!(record.counters.outcomes, Outcomes { reads: 4, writes: 4, others: 4 });
     assert_eq!(intervals.iter().map(|interval| interval.outcomes.total()).sum::<u64>(), 12);
 }
 
@@ -263,8 +267,8 @@ fn a_script_may_have_its_own_loop_and_its_own_counters() {
         assert_eq!(meter.counter(ScriptCounter::Reads), 15);
         Ok(())
     });
-    assert_eq!((record.ledger.committed, record.counts.outcomes.reads), (5, 15));
-    assert_eq!(record.ledger.outcomes.total(), 0, "what a script counts is in no other count");
+    assert_eq!((record.counters.committed, record.counts.outcomes.reads), (5, 15));
+    assert_eq!(record.counters.outcomes.total(), 0, "what a script counts is in no other count");
 }
 
 #[test]
@@ -327,7 +331,7 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
     let fatal = record.fatal.expect("it is kept");
     assert_eq!(fatal.client, ClientId(3));
     assert_eq!(fatal.cause, FatalCause::Script("SQL error, errno = 1146".to_owned()));
-    assert_eq!((record.ledger.failed, record.ledger.errors()), (1, 1));
+    assert_eq!((record.counters.failed, record.counters.errors()), (1, 1));
     assert!(!record.is_cut_off && record.left_behind.is_empty());
 }
 
@@ -351,11 +355,11 @@ fn a_script_whose_event_never_ends_is_left_behind_and_named() {
     );
     assert_eq!(record.left_behind, [ClientId(1)]);
     assert!(record.is_cut_off);
-    assert_eq!(record.ledger.unfinished, 1);
+    assert_eq!(record.counters.unfinished, 1);
     assert_eq!(record.clients[1].events, 7, "its books are closed without it");
     assert_eq!(
         intervals.iter().map(|interval| interval.latency.count).sum::<u64>(),
-        record.ledger.committed
+        record.counters.committed
     );
 }
 
@@ -388,7 +392,7 @@ fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
         });
     assert!(record.is_cut_off && record.left_behind.is_empty());
     assert_eq!(record.fatal, None, "being cut off is no failure of the script");
-    assert_eq!((record.ledger.unfinished, record.ledger.failed), (2, 0));
+    assert_eq!((record.counters.unfinished, record.counters.failed), (2, 0));
 }
 
 #[test]
@@ -397,10 +401,10 @@ fn a_native_workload_runs_without_observer_and_audit() {
     let input = input(6, &load);
     let mut heard = Heard::new(&input);
     let record = bench::load(native("oltp_read_write", &[], 6), null(""), &input, &mut heard);
-    assert_eq!(record.ledger.committed, 300);
+    assert_eq!(record.counters.committed, 300);
     // sysbench's own accounting of oltp_read_write: 14 reads, 4 writes, BEGIN and COMMIT.
     assert_eq!(
-        record.ledger.outcomes,
+        record.counters.outcomes,
         Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 }
     );
     assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 300);
@@ -447,7 +451,7 @@ struct HeardStall {
 }
 
 impl Listener for HeardStall {
-    fn interval(&mut self, _interval: &Interval) {
+    fn interval(&mut self, _interval: &IntervalRecord) {
         self.intervals += 1;
     }
 

@@ -5,7 +5,7 @@ use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_load, run_script};
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn input<'a>(clients: u32, load: &'a LoadPlan, interrupts: &'a AtomicUsize) -> L
     LoadInput { interval, ..LoadInput::new("open", clients, load, SEED, interrupts) }
 }
 
-fn script(clients: u32, load: &LoadPlan, time: Duration) -> (LoadRecord, Vec<Interval>) {
+fn script(clients: u32, load: &LoadPlan, time: Duration) -> (LoadRecord, Vec<IntervalRecord>) {
     let mut heard = Intervals::default();
     let record = script_heard_by(&mut heard, &NOBODY, clients, load, time);
     (record, heard.0)
@@ -37,11 +37,11 @@ fn script_heard_by(
     let input = input(clients, load, interrupts);
     let record = run_script(takes(time), &ScriptThreads::default(), &input, listener)
         .expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     record
 }
 
-fn native(script: &str, clients: u32, load: &LoadPlan) -> (LoadRecord, Vec<Interval>) {
+fn native(script: &str, clients: u32, load: &LoadPlan) -> (LoadRecord, Vec<IntervalRecord>) {
     let mut heard = Intervals::default();
     let record = native_heard_by(&mut heard, &NOBODY, script, clients, load);
     (record, heard.0)
@@ -70,10 +70,10 @@ impl Listener for Impatient<'_> {
 /// Every arrival of the window was started, or counted as unstarted.
 fn assert_arrivals_add_up(record: &LoadRecord) {
     let open_loop = record.open_loop.expect("an open loop");
-    assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted, "{record:?}");
+    assert_eq!(open_loop.arrived, record.counters.started + open_loop.unstarted, "{record:?}");
     if let Some(response) = open_loop.response {
         assert_eq!(response.count, open_loop.arrived, "every arrival has a time or an age");
-        assert_eq!(response.censored, open_loop.arrived - record.ledger.committed);
+        assert_eq!(response.censored, open_loop.arrived - record.counters.committed);
     }
 }
 
@@ -82,7 +82,7 @@ fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
     let load = LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Transactions(1_000)) };
     for (record, _) in [script(8, &load, Duration::ZERO), native("", 8, &load)] {
         assert_arrivals_add_up(&record);
-        assert_eq!(record.ledger.committed, 1_000);
+        assert_eq!(record.counters.committed, 1_000);
         // 500 ms are expected; five standard deviations. Even on a busy machine no transaction
         // starts early.
         assert!(record.elapsed.0 > 420 * MILLISECOND, "{}", record.elapsed);
@@ -93,7 +93,7 @@ fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
         let open_loop = record.open_loop.expect("an open loop");
         // 1,000 are expected; five standard deviations.
         assert!((840..1_160).contains(&open_loop.arrived), "{open_loop:?}");
-        assert!(record.ledger.started > 0, "{open_loop:?}");
+        assert!(record.counters.started > 0, "{open_loop:?}");
     }
 }
 
@@ -152,13 +152,13 @@ fn a_budget_ends_the_run_with_its_last_transaction() {
     // another 125 ms, the last for 12.5 s.
     let load = LoadPlan { rate: Some(8.0), ..LoadPlan::new(StopRule::Transactions(5)) };
     for (record, _) in [script(100, &load, Duration::ZERO), native("", 100, &load)] {
-        assert_eq!(record.ledger.committed, 5);
+        assert_eq!(record.counters.committed, 5);
         assert_arrivals_add_up(&record);
         assert!(record.elapsed.0 < 10_000 * MILLISECOND, "{}", record.elapsed);
     }
     let each = LoadPlan { rate: Some(500.0), ..LoadPlan::new(StopRule::TransactionsPerClient(3)) };
     for (record, _) in [script(10, &each, Duration::ZERO), native("", 10, &each)] {
-        assert_eq!(record.ledger.committed, 30);
+        assert_eq!(record.counters.committed, 30);
         assert_arrivals_add_up(&record);
     }
 }
@@ -181,7 +181,8 @@ fn an_offer_slightly_above_the_capacity_is_told() {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert_eq!(open_loop.arrived, 835);
-        let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+        let warnings =
+            record.open_loop.expect("there is a rate").warnings(record.counters.committed);
         let behind = warnings.iter().find(|warning| matches!(warning, Warning::KeptBehind { .. }));
         assert!(behind.expect("at least 33 were never started").severity() >= Severity::Warning);
     }
@@ -210,13 +211,13 @@ fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
     let failing = native("latency_us=2000,fail=duplicate-key:0.2", 4, &plan(200.0, 500)).0;
     assert_arrivals_add_up(&failing);
     let response = failing.open_loop.expect("an open loop").response.expect("there are arrivals");
-    assert!(failing.ledger.failed > 0 && response.censored >= failing.ledger.failed);
+    assert!(failing.counters.failed > 0 && response.censored >= failing.counters.failed);
     assert!(response.max.is_bound && response.mean.is_bound, "{response:?}");
 
     let cut = LoadPlan { grace: Nanos(200 * MILLISECOND), ..plan(200.0, 500) };
     let (record, intervals) = native("hang_after=5", 2, &cut);
     assert_arrivals_add_up(&record);
-    assert_eq!(record.ledger.unfinished, 2, "both connections hang");
+    assert_eq!(record.counters.unfinished, 2, "both connections hang");
     let ages = intervals
         .last()
         .and_then(|interval| interval.censored.as_ref())
@@ -240,7 +241,7 @@ fn a_generator_that_is_held_up_is_told() {
     let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent)
         .expect("it can be measured");
     assert_arrivals_add_up(&record);
-    let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+    let warnings = record.open_loop.expect("there is a rate").warnings(record.counters.committed);
     let late = warnings.iter().find(|warning| matches!(warning, Warning::GeneratorLate { .. }));
     let late = late.unwrap_or_else(|| panic!("{:?}", record.open_loop));
     assert_eq!(late.severity(), Severity::Invalid, "{late:?}");
@@ -251,7 +252,7 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
     let (record, _) = native("latency_us=1000,stall=at:100ms/for:3500ms", 2, &plan(200.0, 5_000));
     let open_loop = record.open_loop.expect("an open loop");
     assert!(
-        record.ledger.started > open_loop.arrived / 2,
+        record.counters.started > open_loop.arrived / 2,
         "what was due in the stall begins after it: {record:?}"
     );
     let (lag, response) = (
@@ -263,7 +264,7 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
         "those of the stall found no free client: {open_loop:?}"
     );
     assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
-    let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+    let warnings = record.open_loop.expect("there is a rate").warnings(record.counters.committed);
     assert!(
         !warnings.iter().any(|warning| matches!(warning, Warning::GeneratorLate { .. })),
         "{open_loop:?}"

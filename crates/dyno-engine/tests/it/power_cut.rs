@@ -10,7 +10,7 @@ use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::random::{Random, Stream};
-use dyno_engine::{Mended, NodeState, TrialInput};
+use dyno_engine::{NodeState, Repaired, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -91,17 +91,17 @@ fn cut(folder: &Path, lost: usize) -> BTreeSet<(u32, u64)> {
 /// A trial on a fresh database that loses the last commits after its clients have ended; with the
 /// lost ledger entries.
 fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
-    let ledger = [("ledger", OptionValue::Boolean(true)), ("rows", OptionValue::Integer(5))];
-    let native = build("rush", &ledger, Engine::Sqlite, CLIENTS).expect("the options fit");
+    let counters = [("ledger", OptionValue::Boolean(true)), ("rows", OptionValue::Integer(5))];
+    let native = build("rush", &counters, Engine::Sqlite, CLIENTS).expect("the options fit");
     let target = target(folder);
     let gone = std::cell::RefCell::default();
     let plan =
         LoadPlan { attempts_max: 100_000, ..LoadPlan::new(StopRule::Transactions(TRANSACTIONS)) };
-    let mend = || {
+    let repair = || {
         *gone.borrow_mut() = cut(folder, lost);
-        Mended { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
+        Repaired { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
     };
-    let input = TrialInput { mend: Some(&mend), ..trial_input(target.clone(), CLIENTS, &plan) };
+    let input = TrialInput { repair: Some(&repair), ..trial_input(target.clone(), CLIENTS, &plan) };
     let loading =
         Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
     load(&loading, &mut Silent).expect("it can be loaded");
@@ -119,7 +119,7 @@ fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
         let lost = lost[round as usize % lost.len()];
         let (record, gone) = trial(&folder.0, lost);
         assert_eq!(gone.len(), lost, "each commit left a row");
-        let ledger =
+        let counters =
             record.audit.checks.iter().find(|check| matches!(check, AuditCheck::Ledger { .. }));
         let Some(
             check @ AuditCheck::Ledger {
@@ -130,7 +130,7 @@ fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
                 examples,
                 ..
             },
-        ) = ledger
+        ) = counters
         else {
             panic!("no ledger: {:?}", record.audit);
         };

@@ -3,7 +3,7 @@
 use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send};
 use dyno_drivers::{Discard, Driver};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{ClientId, Verdict};
+use dyno_engine::workload::{AfterFailure, ClientId};
 use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, TrialError, run_load};
 use dyno_model::catalog::OptionValue;
 use dyno_model::failure::FailureKind;
@@ -27,7 +27,7 @@ fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> Lo
 }
 
 fn sent(record: &LoadRecord, kind: &str) -> u64 {
-    let statements = &record.ledger.statements;
+    let statements = &record.counters.statements;
     statements.iter().find(|statement| statement.name == kind).map_or(0, |statement| statement.sent)
 }
 
@@ -38,14 +38,17 @@ fn all() -> RetriedErrors {
 #[test]
 fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
     let record = run("insert.fail=duplicate-key:0.5", "oltp_write_only", all(), 100);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
-    assert_eq!(record.ledger.retries_by_kind[&FailureKind::DuplicateKey], record.ledger.retries);
-    assert_eq!(sent(&record, "rollback"), record.ledger.retries);
-    assert_eq!(record.ledger.errors(), record.ledger.retries);
+    assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
+    assert_eq!(
+        record.counters.retries_by_kind[&FailureKind::DuplicateKey],
+        record.counters.retries
+    );
+    assert_eq!(sent(&record, "rollback"), record.counters.retries);
+    assert_eq!(record.counters.errors(), record.counters.retries);
     let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
     assert_eq!(
         (detail.failure.kind, detail.count),
-        (FailureKind::DuplicateKey, record.ledger.retries)
+        (FailureKind::DuplicateKey, record.counters.retries)
     );
     assert!(
         detail.statement.contains("insert") && detail.sql.starts_with("INSERT INTO sbtest"),
@@ -56,8 +59,8 @@ fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
 #[test]
 fn retries_have_a_limit_and_then_the_client_goes_on() {
     let record = run("insert.fail=duplicate-key:1", "oltp_write_only", all(), 3);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (0, 60));
-    assert_eq!(record.ledger.attempts, 180);
+    assert_eq!((record.counters.committed, record.counters.failed), (0, 60));
+    assert_eq!(record.counters.attempts, 180);
     assert_eq!(record.fatal, None);
 }
 
@@ -77,17 +80,17 @@ fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
     );
     let noted: u64 = record.failures.0.iter().map(|it| it.count).sum();
     assert!(
-        noted > 0 && noted == record.ledger.errors(),
+        noted > 0 && noted == record.counters.errors(),
         "{:?} {:?}",
         record.failures,
-        record.ledger
+        record.counters
     );
 }
 
 #[test]
 fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
     let record = run("update.fail=deadlock:0.2", "oltp_write_only", RetriedErrors::default(), 10);
-    assert!(record.ledger.committed < 60);
+    assert!(record.counters.committed < 60);
     assert!(record.facts.stopped.is_some());
     match record.fatal.clone().expect("it is kept").cause {
         FatalCause::Failure { failure, statement, sql } => {
@@ -107,8 +110,8 @@ fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
 fn a_listed_break_of_the_connection_is_mended_and_the_transaction_done_again() {
     let errors = RetriedErrors { codes: BTreeSet::from([2013]), ..RetriedErrors::default() };
     let record = run("disconnect_after=40", "oltp_read_only", errors, 10);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
-    assert!(record.ledger.reconnects > 10, "{}", record.ledger.reconnects);
+    assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
+    assert!(record.counters.reconnects > 10, "{}", record.counters.reconnects);
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn timeouts(record: &LoadRecord) -> u64 {
     let of = |counts: &BTreeMap<FailureKind, u64>| {
         counts.get(&FailureKind::Timeout).copied().unwrap_or(0)
     };
-    of(&record.ledger.retries_by_kind) + of(&record.ledger.failed_by_kind)
+    of(&record.counters.retries_by_kind) + of(&record.counters.failed_by_kind)
 }
 
 /// Each client has work that no other client can do while it waits.
@@ -139,12 +142,12 @@ fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_c
     let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
     let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
     let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut Silent);
-    assert_eq!(record.ledger.committed + record.ledger.failed, 60, "{:?}", record.ledger);
-    assert!(timeouts(&record) > 10, "{:?}", record.ledger);
-    assert_eq!(record.ledger.errors(), timeouts(&record), "nothing else went wrong");
-    assert_eq!(record.ledger.reconnects, timeouts(&record));
+    assert_eq!(record.counters.committed + record.counters.failed, 60, "{:?}", record.counters);
+    assert!(timeouts(&record) > 10, "{:?}", record.counters);
+    assert_eq!(record.counters.errors(), timeouts(&record), "nothing else went wrong");
+    assert_eq!(record.counters.reconnects, timeouts(&record));
     // A COMMIT without an answer is in doubt, and not retried.
-    assert_eq!(record.ledger.failed, record.ledger.in_doubt);
+    assert_eq!(record.counters.failed, record.counters.in_doubt);
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let input = LoadInput::new("slow", 2, &plan, SEED, &NOBODY);
     let record = load(native("rush", &isolation, 2), slow, &input, &mut Silent);
-    assert_eq!((record.ledger.committed, timeouts(&record)), (2, 0), "{:?}", record.ledger);
+    assert_eq!((record.counters.committed, timeouts(&record)), (2, 0), "{:?}", record.counters);
 }
 
 #[test]
@@ -174,9 +177,9 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
     let targets = [null("hang_after=0"), null("")];
     let record = native("oltp_read_only", &[], 4).run_load(&targets, &input, &mut Silent);
     let record = record.expect("it can be measured");
-    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
+    assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
     // Two of four clients started on the server that does not answer.
-    assert_eq!((timeouts(&record), record.ledger.reconnects), (2, 2));
+    assert_eq!((timeouts(&record), record.counters.reconnects), (2, 2));
 }
 
 #[test]
@@ -189,8 +192,11 @@ fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
         load(native("oltp_write_only", &[], 4), null(script), &input, &mut Silent)
     };
     let record = run(&[FaultAction::FillDisk, FaultAction::FreeDisk, FaultAction::Start]);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
-    assert_eq!(record.ledger.retries_by_kind[&FailureKind::OutOfResources], record.ledger.retries);
+    assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
+    assert_eq!(
+        record.counters.retries_by_kind[&FailureKind::OutOfResources],
+        record.counters.retries
+    );
     for other in [&[][..], &[FaultAction::Kill, FaultAction::Start]] {
         let record = run(other);
         let FatalCause::Failure { failure, .. } = record.fatal.expect("nobody goes on").cause
@@ -198,7 +204,7 @@ fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
             panic!("a failure of the database");
         };
         assert_eq!(
-            (failure.kind, record.ledger.retries),
+            (failure.kind, record.counters.retries),
             (FailureKind::OutOfResources, 0),
             "{other:?}"
         );
@@ -224,8 +230,8 @@ fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_
         ..LoadPlan::new(StopRule::TransactionsPerClient(1))
     };
     let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
-    let workload = doing(transaction).but(Verdict::GoesOn);
+    let workload = doing(transaction).but(AfterFailure::GoesOn);
     let record =
         run_load(workload, &[null("hang_after=0")], &input, &mut Silent).expect("it is measured");
-    assert_eq!((record.ledger.failed, record.facts.troubles), (1, vec![]));
+    assert_eq!((record.counters.failed, record.facts.troubles), (1, vec![]));
 }

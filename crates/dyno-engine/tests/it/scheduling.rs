@@ -73,7 +73,7 @@ fn workers_are_tried_once_for_clients_that_only_read_and_the_number_is_kept() {
     let tried = &first.generator.workers_tried;
     assert!(tried.len() > 1 && tried.iter().all(|it| it.per_second > 0.0), "{tried:?}");
     assert!(tried.iter().any(|it| it.workers as usize == first.generator.workers.len()));
-    assert_eq!(first.ledger.committed, 1000);
+    assert_eq!(first.counters.committed, 1000);
     assert_eq!(&second.generator.workers_tried, tried);
     assert_eq!(second.generator.workers.len(), first.generator.workers.len());
     for (workload, clients) in [("oltp_update_index", 8), ("oltp_point_select", 2)] {

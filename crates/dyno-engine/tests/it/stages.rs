@@ -52,7 +52,7 @@ fn each_stage_has_what_was_due_in_it() {
     }
     let committed: u64 = record.stages.iter().map(|stage| stage.committed).sum();
     assert!(
-        committed <= record.ledger.committed && record.ledger.committed - committed < 64,
+        committed <= record.counters.committed && record.counters.committed - committed < 64,
         "{record:?}"
     );
 }
@@ -105,7 +105,7 @@ fn so_many_clients_work_as_the_stage_says() {
     let found = found(&record);
     assert_eq!(found[1].1, 0, "nothing begins where nobody is at work: {found:?}");
     assert!(found[0].1 > 0 && found[1].0 <= 2, "what was begun before is done: {found:?}");
-    assert_eq!(found.iter().map(|it| it.1).sum::<u64>(), record.ledger.committed);
+    assert_eq!(found.iter().map(|it| it.1).sum::<u64>(), record.counters.committed);
 }
 
 /// Events of a millisecond whose start times are recorded.

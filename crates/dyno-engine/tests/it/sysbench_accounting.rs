@@ -3,7 +3,7 @@
 use crate::bench::{NOBODY, SEED, Silent, load, native, null};
 use dyno_engine::{LoadInput, LoadRecord};
 use dyno_model::catalog::OptionValue;
-use dyno_model::ledger::Outcomes;
+use dyno_model::counters::Outcomes;
 use dyno_model::plan::{LoadPlan, StopRule};
 
 fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> LoadRecord {
@@ -12,7 +12,7 @@ fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> 
     let plan = LoadPlan::new(StopRule::Transactions(transactions));
     let input = LoadInput::new("accounting", clients, &plan, SEED, &NOBODY);
     let record = load(native(kind, &options, clients), null(""), &input, &mut Silent);
-    assert_eq!(record.ledger.committed, transactions);
+    assert_eq!(record.counters.committed, transactions);
     record
 }
 
@@ -31,7 +31,7 @@ fn every_preset_has_sysbenchs_reads_writes_and_others() {
         ("select_random_ranges", 1, 0, 0),
     ];
     for (kind, reads, writes, others) in rows {
-        let outcomes = run(kind, &[], 3, 20).ledger.outcomes;
+        let outcomes = run(kind, &[], 3, 20).counters.outcomes;
         let expected = Outcomes { reads: 20 * reads, writes: 20 * writes, others: 20 * others };
         assert_eq!(outcomes, expected, "{kind}");
     }
@@ -41,7 +41,7 @@ fn every_preset_has_sysbenchs_reads_writes_and_others() {
 fn a_client_connects_anew_after_every_so_many_transactions() {
     for kind in ["oltp_point_select", "oltp_read_write", "select_random_ranges"] {
         let record = run(kind, &[("reconnect", 10)], 1, 100);
-        assert_eq!((record.ledger.reconnects, record.ledger.failed), (10, 0), "{kind}");
+        assert_eq!((record.counters.reconnects, record.counters.failed), (10, 0), "{kind}");
     }
 }
 
@@ -49,8 +49,8 @@ fn a_client_connects_anew_after_every_so_many_transactions() {
 fn bulk_insert_counts_a_row_as_an_event_and_sends_when_512_kib_are_full() {
     let record = run("bulk_insert", &[("rows_per_insert", 0)], 1, 100_000);
     // (1,1) to (99999,99999) with commas are 1,177,774 characters: three packets.
-    assert_eq!(record.ledger.outcomes, Outcomes { reads: 0, writes: 3, others: 0 });
+    assert_eq!(record.counters.outcomes, Outcomes { reads: 0, writes: 3, others: 0 });
     assert_eq!(record.latency.count, 100_000);
     let few = run("bulk_insert", &[("rows_per_insert", 0)], 4, 100);
-    assert!((1..=4).contains(&few.ledger.outcomes.writes), "what is left is sent at the end");
+    assert!((1..=4).contains(&few.counters.outcomes.writes), "what is left is sent at the end");
 }

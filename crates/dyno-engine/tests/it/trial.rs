@@ -8,7 +8,7 @@ use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 use std::cell::RefCell;
@@ -31,13 +31,13 @@ struct Bench {
 
 /// Keeps the intervals, and checks their order.
 struct Intervals<'a> {
-    all: Vec<Interval>,
+    all: Vec<IntervalRecord>,
     /// Counts an interrupt once clients have worked.
     interrupts: Option<&'a AtomicUsize>,
 }
 
 impl Listener for Intervals<'_> {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         if let Some(last) = self.all.last() {
             assert!(
                 interval.start.0 >= last.start.0 + last.length.0,
@@ -73,7 +73,7 @@ impl Bench {
         }
     }
 
-    fn run(&self) -> (Result<TrialRecord, TrialError>, Vec<Interval>) {
+    fn run(&self) -> (Result<TrialRecord, TrialError>, Vec<IntervalRecord>) {
         let native = native(self.workload, &self.options, self.clients);
         let is_dead = || self.death.clone();
         let mut input = trial_input(null(&self.script), self.clients, &self.load);
@@ -88,14 +88,14 @@ impl Bench {
 
     fn record(&self) -> TrialRecord {
         let record = self.run().0.expect("the trial can be measured");
-        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+        assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
         record
     }
 }
 
 fn sent(record: &TrialRecord, kind: &str) -> u64 {
     record
-        .ledger
+        .counters
         .statements
         .iter()
         .find(|statement| statement.name == kind)
@@ -107,7 +107,7 @@ fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
     for clients in [1, 3, 16, 100] {
         let record =
             Bench::new("", "oltp_read_write", clients, StopRule::Transactions(500)).record();
-        assert_eq!(record.ledger.committed, 500, "{clients} clients");
+        assert_eq!(record.counters.committed, 500, "{clients} clients");
         assert_eq!(record.transaction.count, 500);
         let expected = [
             ("begin", 1),
@@ -128,7 +128,7 @@ fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
 fn each_client_runs_its_own_number_of_transactions() {
     let record =
         Bench::new("", "oltp_point_select", 7, StopRule::TransactionsPerClient(30)).record();
-    assert_eq!(record.ledger.committed, 210);
+    assert_eq!(record.counters.committed, 210);
     assert_eq!(record.generator.workers.iter().map(|worker| worker.clients).sum::<u32>(), 7);
 }
 
@@ -138,7 +138,7 @@ fn intervals_add_up_to_the_whole() {
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
     let committed: u64 = intervals.iter().map(|interval| interval.transaction.len()).sum();
-    assert_eq!(committed, record.ledger.committed);
+    assert_eq!(committed, record.counters.committed);
     let mut merged = dyno_model::latency::histogram();
     for interval in &intervals {
         merged.add(&interval.transaction).expect("the same bounds");
@@ -153,7 +153,7 @@ fn warm_up_is_recorded_apart_and_does_not_count() {
     bench.load.warmup = Nanos(SECOND / 2);
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
-    assert_eq!(record.ledger.committed, 100);
+    assert_eq!(record.counters.committed, 100);
     let warmup: u64 = intervals.iter().filter(|i| i.is_warmup).map(|i| i.transaction.len()).sum();
     let measured: u64 =
         intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
@@ -172,10 +172,17 @@ fn conflicts_are_retried_and_the_retries_are_counted_by_kind() {
         StopRule::Transactions(400),
     )
     .record();
-    assert_eq!(record.ledger.committed + record.ledger.failed, 400);
-    assert_eq!(record.ledger.retries_by_kind[&FailureKind::Serialization], record.ledger.retries);
-    assert!(record.ledger.retries > 200, "half of all attempts fail: {}", record.ledger.retries);
-    assert_eq!(sent(&record, "begin"), record.ledger.attempts, "every attempt begins anew");
+    assert_eq!(record.counters.committed + record.counters.failed, 400);
+    assert_eq!(
+        record.counters.retries_by_kind[&FailureKind::Serialization],
+        record.counters.retries
+    );
+    assert!(
+        record.counters.retries > 200,
+        "half of all attempts fail: {}",
+        record.counters.retries
+    );
+    assert_eq!(sent(&record, "begin"), record.counters.attempts, "every attempt begins anew");
 }
 
 #[test]
@@ -184,8 +191,8 @@ fn without_retries_every_conflict_is_a_failure() {
         Bench::new("commit.fail=deadlock:1", "oltp_write_only", 4, StopRule::Transactions(50));
     bench.load.attempts_max = 1;
     let record = bench.record();
-    assert_eq!((record.ledger.committed, record.ledger.failed), (0, 50));
-    assert_eq!(record.ledger.failed_by_kind[&FailureKind::Deadlock], 50);
+    assert_eq!((record.counters.committed, record.counters.failed), (0, 50));
+    assert_eq!(record.counters.failed_by_kind[&FailureKind::Deadlock], 50);
     assert_eq!(sent(&record, "rollback"), 50);
     assert!(!record.is_valid(), "a trial in which everything failed is not valid");
 }
@@ -197,7 +204,7 @@ fn a_server_that_hangs_holds_nobody_longer_than_the_grace_period() {
     bench.load.grace = Nanos(SECOND / 5);
     let began = Instant::now();
     let record = bench.record();
-    assert_eq!(record.ledger.unfinished, 6, "every client hangs in a transaction");
+    assert_eq!(record.counters.unfinished, 6, "every client hangs in a transaction");
     // 0.7 s according to the rules, ten minutes according to the time limit.
     assert!(began.elapsed() < Duration::from_secs(60), "took {:?}", began.elapsed());
     assert!(
@@ -213,9 +220,9 @@ fn broken_connections_are_opened_again_and_the_work_goes_on() {
     let record =
         Bench::new("disconnect_after=50", "oltp_read_only", 4, StopRule::Transactions(100))
             .record();
-    assert_eq!(record.ledger.committed + record.ledger.failed, 100);
-    assert!(record.ledger.reconnects >= 4, "{} reconnects", record.ledger.reconnects);
-    assert!(record.ledger.committed > 80, "{} committed", record.ledger.committed);
+    assert_eq!(record.counters.committed + record.counters.failed, 100);
+    assert!(record.counters.reconnects >= 4, "{} reconnects", record.counters.reconnects);
+    assert!(record.counters.committed > 80, "{} committed", record.counters.committed);
 }
 
 #[test]
@@ -228,7 +235,7 @@ fn a_commit_whose_answer_was_lost_is_in_doubt_and_not_repeated() {
     )
     .record();
     assert_eq!(
-        (record.ledger.committed, record.ledger.failed, record.ledger.in_doubt),
+        (record.counters.committed, record.counters.failed, record.counters.in_doubt),
         (0, 10, 10)
     );
     assert_eq!(sent(&record, "commit"), 10, "each was sent once");
@@ -239,18 +246,22 @@ fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
     for kind in ["connection-lost", "timeout", "protocol", "other"] {
         let script = format!("commit.fail={kind}:1");
         let record = Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(10)).record();
-        let ledger = &record.ledger;
-        assert_eq!((ledger.committed, ledger.failed, ledger.in_doubt), (0, 10, 10), "{kind}");
+        let counters = &record.counters;
+        assert_eq!((counters.committed, counters.failed, counters.in_doubt), (0, 10, 10), "{kind}");
         assert_eq!(sent(&record, "commit"), 10, "{kind}: each was sent once");
         assert_eq!(
-            ledger.reconnects, 10,
+            counters.reconnects, 10,
             "{kind}: a late answer must not be taken for the next one's"
         );
         // The same applies to a statement that commits by itself.
         let script = format!("update.fail={kind}:1");
         let record =
             Bench::new(&script, "oltp_update_index", 2, StopRule::Transactions(10)).record();
-        assert_eq!((record.ledger.failed, record.ledger.in_doubt), (10, 10), "{kind} by itself");
+        assert_eq!(
+            (record.counters.failed, record.counters.in_doubt),
+            (10, 10),
+            "{kind} by itself"
+        );
     }
 }
 
@@ -262,7 +273,7 @@ fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tell
         // Rows are buffered up to 512 KiB: the only INSERT is sent when no transactions are left.
         bench.options.push(("rows_per_insert", OptionValue::Integer(0)));
         let record = bench.record();
-        assert_eq!((record.ledger.committed, sent(&record, "insert")), (10, 1), "{kind}");
+        assert_eq!((record.counters.committed, sent(&record, "insert")), (10, 1), "{kind}");
         let [AuditCheck::RowCount { expected_min: 0, expected_max, .. }] = record.audit.checks[..]
         else {
             panic!("unexpected audit {:?}", record.audit);
@@ -280,8 +291,8 @@ fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
     let record =
         Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100))
             .record();
-    assert_eq!((record.ledger.committed, record.ledger.in_doubt), (100, 0));
-    assert!(record.ledger.retries_by_kind[&FailureKind::Cancelled] > 0);
+    assert_eq!((record.counters.committed, record.counters.in_doubt), (100, 0));
+    assert!(record.counters.retries_by_kind[&FailureKind::Cancelled] > 0);
 }
 
 #[test]
@@ -290,8 +301,8 @@ fn a_failure_within_a_transaction_leaves_no_doubt() {
         let script = format!("update.fail={kind}:0.2");
         let record =
             Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(100)).record();
-        assert_eq!(record.ledger.in_doubt, 0, "{kind}");
-        assert!(record.ledger.committed > 0, "{kind}");
+        assert_eq!(record.counters.in_doubt, 0, "{kind}");
+        assert!(record.counters.committed > 0, "{kind}");
     }
 }
 
@@ -304,7 +315,7 @@ fn broken_sql_ends_the_trial_and_says_why() {
         StopRule::Transactions(1_000),
     )
     .record();
-    assert!(record.ledger.started < 1_000);
+    assert!(record.counters.started < 1_000);
     let reason = record.warnings.iter().find_map(|warning| match warning {
         Warning::CutShort { reason } => Some(reason.clone()),
         _ => None,
@@ -337,7 +348,7 @@ fn an_interrupt_ends_the_trial_cleanly_with_what_was_measured() {
     );
     bench.is_interrupted = true;
     let record = bench.record();
-    assert!(record.ledger.committed > 0);
+    assert!(record.counters.committed > 0);
     assert!(record.measured.0 < 400 * SECOND, "{}", record.measured);
     assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. })));
 }
@@ -395,7 +406,7 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_warning() {
     bench.load.rate = Some(1_000.0);
     let record = bench.record();
     let open_loop = record.open_loop.expect("an open loop");
-    assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted);
+    assert_eq!(open_loop.arrived, record.counters.started + open_loop.unstarted);
     let behind = record.warnings.iter().find_map(|warning| match warning {
         Warning::KeptBehind { share, unstarted } => Some((*share, *unstarted)),
         _ => None,
@@ -439,7 +450,7 @@ fn rows_by_way_of_a_temporary_table_take_four_statements_and_by_name_one_or_one_
         ("temp-table-update", [&temporary[..], &["update"]].concat()),
     ] {
         let record = Bench::new("", workload, 4, StopRule::Transactions(100)).record();
-        assert_eq!(record.ledger.committed, 100, "{workload}");
+        assert_eq!(record.counters.committed, 100, "{workload}");
         for kind in kinds {
             assert_eq!(sent(&record, kind), 100, "{kind} of {workload}");
         }

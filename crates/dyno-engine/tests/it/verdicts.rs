@@ -3,7 +3,7 @@
 
 use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{ClientId, Verdict};
+use dyno_engine::workload::{AfterFailure, ClientId};
 use dyno_engine::{LoadInput, LoadRecord, Session, run_load};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Two clients of ten transactions each; the third transaction of client 0 fails with this verdict.
 /// Returns the record, and whether the other client continued.
-fn run(verdict: Verdict) -> (LoadRecord, bool) {
+fn run(verdict: AfterFailure) -> (LoadRecord, bool) {
     let has_gone_on = Arc::new(AtomicBool::new(false));
     let (raised, has_failed) = (Arc::clone(&has_gone_on), AtomicBool::new(false));
     let failing =
@@ -37,37 +37,40 @@ fn run(verdict: Verdict) -> (LoadRecord, bool) {
     let input = LoadInput::new("verdict", 2, &load, 1, &NOBODY);
     let record = run_load(failing.but(verdict), &[null("")], &input, &mut Silent);
     let record = record.expect("the null driver always answers");
-    assert_eq!(record.ledger.check(), [""; 0]);
+    assert_eq!(record.counters.check(), [""; 0]);
     (record, has_gone_on.load(Ordering::Relaxed))
 }
 
 #[test]
 fn a_client_may_go_on_after_a_failure_that_would_end_it() {
-    let (record, has_gone_on) = run(Verdict::GoesOn);
-    assert_eq!((record.ledger.committed, record.ledger.failed, record.ledger.retries), (19, 1, 1));
+    let (record, has_gone_on) = run(AfterFailure::GoesOn);
+    assert_eq!(
+        (record.counters.committed, record.counters.failed, record.counters.retries),
+        (19, 1, 1)
+    );
     assert!(has_gone_on && record.fatal.is_none());
-    assert_eq!(record.ledger.statements[0].ok, 19);
+    assert_eq!(record.counters.statements[0].ok, 19);
 }
 
 #[test]
 fn a_client_may_end_alone() {
-    let (record, has_gone_on) = run(Verdict::EndsClient);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (12, 1));
+    let (record, has_gone_on) = run(AfterFailure::EndsClient);
+    assert_eq!((record.counters.committed, record.counters.failed), (12, 1));
     assert!(has_gone_on && record.fatal.is_none() && record.facts.stopped.is_none());
     assert!(!record.is_cut_off);
 }
 
 #[test]
 fn a_client_may_end_the_run() {
-    let (record, _) = run(Verdict::EndsRun);
+    let (record, _) = run(AfterFailure::EndsRun);
     assert_eq!(record.fatal.expect("the failure is kept").client, ClientId(0));
     assert!(record.facts.stopped.is_some());
-    assert!(record.ledger.committed < 19);
+    assert!(record.counters.committed < 19);
 }
 
 #[test]
 fn without_a_verdict_the_policy_decides() {
     // A duplicate key is counted, and the client continues.
-    let (record, _) = run(Verdict::Policy);
-    assert_eq!((record.ledger.committed, record.ledger.failed), (19, 1));
+    let (record, _) = run(AfterFailure::Policy);
+    assert_eq!((record.counters.committed, record.counters.failed), (19, 1));
 }

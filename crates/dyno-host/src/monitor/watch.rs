@@ -11,7 +11,7 @@ use dyno_model::judge::collapse::{self, Beat, Pulse, SessionSample};
 use dyno_model::judge::is_meant;
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use std::collections::BTreeMap;
@@ -231,7 +231,7 @@ impl Listener for Watch<'_> {
         self.listener.clients_begin(from_now);
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         let beat = Beat {
             start: interval.start.as_secs_f64(),
             length: interval.length.as_secs_f64(),

@@ -1,6 +1,6 @@
 //! HAProxy as a TCP proxy.
 
-use super::place::{NotReady, Place, RunningPath, unwritten};
+use super::run_directory::{NotReady, RunDirectory, RunningPath, unwritten};
 use crate::ask::ask;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
@@ -57,7 +57,7 @@ pub(super) fn start(
         )));
     };
     let (program, _) = locate(plan.kind)?;
-    let place = Place::make(plan.kind.name(), "proxy", &USERS, options)?;
+    let place = RunDirectory::make(plan.kind.name(), "proxy", &USERS, options)?;
     let (folder, owner) = (place.folder.clone(), place.owner);
     let connections = options.connections.saturating_add(CONNECTIONS_SPARE);
     let launch = |own: u16| {

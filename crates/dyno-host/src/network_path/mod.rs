@@ -8,11 +8,11 @@
 
 mod fault_proxy;
 mod haproxy;
-mod place;
+mod run_directory;
 mod tomcat;
 
 pub use fault_proxy::FaultProxy;
-pub use place::RunningPath;
+pub use run_directory::RunningPath;
 
 use crate::error::HostError;
 use crate::server::StartOptions;

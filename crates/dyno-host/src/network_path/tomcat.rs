@@ -1,7 +1,7 @@
 //! Tomcat with a web application that uses the database: its own folders and configuration, one
 //! connector.
 
-use super::place::{NotReady, Place, RunningPath, unwritten};
+use super::run_directory::{NotReady, RunDirectory, RunningPath, unwritten};
 use crate::ask::ask;
 use crate::error::HostError;
 use crate::folder::write_private;
@@ -105,7 +105,7 @@ pub(super) fn start(
     options: &StartOptions,
 ) -> Result<RunningPath, HostError> {
     let Found { java, home, .. } = locate(plan)?;
-    let mut place = Place::make(plan.kind.name(), "application server", &USERS, options)?;
+    let mut place = RunDirectory::make(plan.kind.name(), "application server", &USERS, options)?;
     let owner = place.owner;
     let beside = std::env::temp_dir();
     let inside = ["conf", "lib", "logs", "temp", "webapps", "work"];

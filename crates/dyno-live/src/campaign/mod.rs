@@ -2,7 +2,7 @@
 
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::Plan;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::spec::estimate;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -118,7 +118,7 @@ impl Campaign {
     }
 
     /// Processes an interval of the current trial.
-    pub fn interval(&mut self, interval: &Interval) {
+    pub fn interval(&mut self, interval: &IntervalRecord) {
         if let Some(current) = &mut self.current
             && !interval.is_warmup
         {

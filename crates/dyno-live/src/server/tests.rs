@@ -4,7 +4,7 @@ use crate::live::Live;
 use crate::state::State;
 use dyno_model::event::{Event, Listener};
 use dyno_model::failure::FailureKind;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use dyno_report::{EN, LANGUAGES};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn live() -> Live {
     let mut live = Live::new(State::new(campaign(), EN));
     let trial = "b01-001".to_owned();
     live.event(&Event::TrialStarted { trial: trial.clone() });
-    let mut interval = Interval::empty(&trial, false, Nanos(0), Nanos(1_000_000_000), &[]);
+    let mut interval = IntervalRecord::empty(&trial, false, Nanos(0), Nanos(1_000_000_000), &[]);
     for time in [90_000, 3_000_000, 20_000_000_000_u64] {
         dyno_model::latency::record(&mut interval.transaction, time);
         interval.latency.record(time);

@@ -8,7 +8,7 @@ use dyno_model::latency;
 use dyno_model::mask::masked;
 use dyno_model::monitor::{Sample, names};
 use dyno_model::printable;
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use dyno_report::Lang;
@@ -97,7 +97,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, interval: &Interval) {
+    fn add(&mut self, interval: &IntervalRecord) {
         self.failed += interval.failed;
         self.retries += interval.retries;
         self.response_s += interval.latency.sum as f64 / 1e9;
@@ -335,7 +335,7 @@ impl State {
     }
 
     /// Processes an interval of the current trial, which ended at `now`.
-    pub fn interval(&mut self, interval: &Interval, now: Duration) {
+    pub fn interval(&mut self, interval: &IntervalRecord, now: Duration) {
         self.campaign.interval(interval);
         let Some(trial) = self.campaign.current().map(|current| current.position) else { return };
         for (kind, count) in &interval.errors_by_kind {

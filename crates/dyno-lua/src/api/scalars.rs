@@ -8,7 +8,7 @@
 use crate::context::{Context, Dropped, ask, note_dropped, with};
 use crate::environment::RandomType;
 use crate::sql::{Around, Sql};
-use dyno_model::ledger::ScriptCounter;
+use dyno_model::counters::ScriptCounter;
 use std::ffi::c_void;
 
 macro_rules! scalars {

@@ -2,7 +2,7 @@
 
 use crate::running::{check, dry, environment, run, state, text};
 use dyno_lua::{Environment, ErrorKind, Role, ScriptSource, State};
-use dyno_model::ledger::ScriptCounter;
+use dyno_model::counters::ScriptCounter;
 use std::sync::Arc;
 
 #[test]

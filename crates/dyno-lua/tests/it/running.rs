@@ -4,7 +4,7 @@
 use dyno_lua::{
     Environment, Log, LogLevel, Meter, Role, ScriptError, ScriptSource, State, StatementKind,
 };
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::RefCell;
 use std::rc::Rc;

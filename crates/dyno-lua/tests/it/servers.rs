@@ -2,7 +2,7 @@
 
 use crate::running::{Lines, environment, run};
 use dyno_lua::Environment;
-use dyno_model::ledger::OutcomeClass;
+use dyno_model::counters::OutcomeClass;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use dyno_testkit::{RunningServer, running_server};

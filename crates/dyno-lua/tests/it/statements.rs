@@ -2,7 +2,7 @@
 
 use crate::running::{Lines, canned, dry, run};
 use dyno_lua::{LogLevel, StatementKind};
-use dyno_model::ledger::OutcomeClass;
+use dyno_model::counters::OutcomeClass;
 use std::sync::Arc;
 
 fn passes(script: &str, replies: &str) {

@@ -95,7 +95,7 @@ pub enum FaultPart {
 pub enum Expected {
     /// No faults.
     #[default]
-    Peace,
+    NoFaults,
     /// It may be unavailable for a while, or reject writes.
     Harm,
     /// The same, and it may run out of space for its writes.
@@ -105,7 +105,7 @@ pub enum Expected {
 impl Expected {
     /// The effect of this action.
     pub fn of(actions: impl IntoIterator<Item = FaultAction>) -> Self {
-        actions.into_iter().fold(Self::Peace, |expected, action| match action {
+        actions.into_iter().fold(Self::NoFaults, |expected, action| match action {
             FaultAction::FillDisk => Self::FullDisk,
             _ if expected == Self::FullDisk => expected,
             _ => Self::Harm,
@@ -115,7 +115,7 @@ impl Expected {
     /// True when any fault is scheduled.
     #[must_use]
     pub fn is_harm(self) -> bool {
-        self != Self::Peace
+        self != Self::NoFaults
     }
 
     /// True for failures that follow from the faults: clients retry, and no warning is raised.

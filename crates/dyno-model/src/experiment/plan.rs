@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use crate::comparison_metric::ComparisonMetric;
 pub use crate::engine::ServerKind;
 pub use crate::existing::{
     DataPolicy, ExclusivePlan, ExistingSystem, HooksPlan, MonitorPlan, PasswordSource,
 };
 pub use crate::load::{LoadPlan, Spacing, StopRule};
-pub use crate::metric::Metric;
 pub use crate::network_path::{
     ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via,
 };
@@ -68,7 +68,7 @@ pub struct Plan {
     /// The metric that is tested first, if the spec names it; otherwise see
     /// [`Plan::primary_metric`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub primary: Option<Metric>,
+    pub primary: Option<ComparisonMetric>,
     /// Limits on the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
@@ -172,7 +172,7 @@ impl Plan {
 
     /// True when a fault of a system cuts its network path.
     #[must_use]
-    pub fn cuts_way_to(&self, system: usize) -> bool {
+    pub fn interrupts_path_to(&self, system: usize) -> bool {
         self.faults_of(system).any(|fault| fault.action.part() == FaultPart::Way)
     }
 
@@ -288,27 +288,27 @@ impl Plan {
     /// and response times are the result. In a search the load found is the result: response times
     /// are then all near the same limit.
     #[must_use]
-    pub fn primary_metric(&self) -> Metric {
+    pub fn primary_metric(&self) -> ComparisonMetric {
         self.metrics()[0]
     }
 
     /// The metrics that configurations are compared by, the primary one first.
     #[must_use]
-    pub fn metrics(&self) -> Vec<Metric> {
+    pub fn metrics(&self) -> Vec<ComparisonMetric> {
         let loads = || self.configurations.iter().map(|configuration| &configuration.load);
         let all_find =
             |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
         if all_find(LoadBy::Rate) {
-            return vec![Metric::HighestRate];
+            return vec![ComparisonMetric::HighestRate];
         }
         if all_find(LoadBy::Clients) {
-            return vec![Metric::MostClients];
+            return vec![ComparisonMetric::MostClients];
         }
         let is_given = loads().all(LoadPlan::gives_throughput);
         let usual = if is_given {
-            [Metric::P95Ms, Metric::MeanMs]
+            [ComparisonMetric::P95Ms, ComparisonMetric::MeanMs]
         } else {
-            [Metric::Throughput, Metric::P95Ms]
+            [ComparisonMetric::Throughput, ComparisonMetric::P95Ms]
         };
         lists::distinct(self.primary.into_iter().chain(usual))
     }
@@ -549,7 +549,7 @@ pub struct Published {
     /// Name of the series, e.g. `MySQL 5.0.7, Linux`.
     pub series: String,
     /// Metric.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Numbers of clients; empty when the axis is that of rows.
     pub clients: Vec<u32>,
     /// Numbers of rows of a table that grows; the values are then rows per second.

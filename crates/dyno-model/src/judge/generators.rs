@@ -9,7 +9,7 @@ use std::mem::discriminant;
 pub(super) fn warnings(record: &TrialRecord, is_embedded: bool) -> Vec<Warning> {
     // For a script that sends nothing, the script itself is measured; its time is not attributed to
     // a server.
-    let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
+    let has_sent = record.counters.statements.iter().any(|statement| statement.sent > 0);
     let is_busy = !is_embedded && has_sent;
     let own = &record.generator;
     let mut warnings = match &record.generators {
@@ -82,7 +82,7 @@ fn surroundings(
 mod tests {
     use super::*;
     use crate::record::{Lag, OpenLoop};
-    use crate::response::{Bounded, ResponseSummary};
+    use crate::response::{BoundedLatency, ResponseSummary};
     use crate::units::Nanos;
 
     const SECOND: u64 = 1_000_000_000;
@@ -98,7 +98,8 @@ mod tests {
         };
         let mut parts: Vec<GeneratorPart> = (0..3).map(part).collect();
         parts[1..].iter_mut().for_each(change);
-        let response = ResponseSummary { p50: Bounded::value(10e6), ..ResponseSummary::default() };
+        let response =
+            ResponseSummary { p50: BoundedLatency::value(10e6), ..ResponseSummary::default() };
         let mut record = TrialRecord {
             measured: Nanos(10 * SECOND),
             open_loop: Some(OpenLoop { response: Some(response), ..OpenLoop::default() }),
@@ -110,9 +111,9 @@ mod tests {
             ..TrialRecord::default()
         };
         record
-            .ledger
+            .counters
             .statements
-            .push(crate::ledger::StatementCount { sent: 1, ..Default::default() });
+            .push(crate::counters::StatementCount { sent: 1, ..Default::default() });
         let named = |warning| match warning {
             Warning::OfGenerators { names, inner } => (names, *inner),
             other => (Vec::new(), other),

@@ -2,7 +2,7 @@
 //! pure function: the same record gives the same warnings during the run and whenever it is read
 //! later.
 //!
-//! * this file: warnings from the record ([`judge`]), and from a record that was read ([`anew`]);
+//! * this file: warnings from the record ([`judge`]), and from a record that was read ([`rejudge`]);
 //! * `generators`: warnings about its load generator, or about each of several;
 //! * [`collapse`]: warnings from its timeline and the samples of the server's sessions.
 //!
@@ -16,11 +16,11 @@ mod generators;
 mod tests;
 
 use crate::audit::{AuditCheck, AuditVerdict};
+use crate::counters::TrialCounters;
 use crate::fault::{Expected, FaultRecord};
-use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
-use crate::stages::Course;
+use crate::stages::LoadProfile;
 use crate::target::Engine;
 use crate::warning::{Severity, Warning};
 use std::mem::discriminant;
@@ -93,7 +93,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     warnings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
     warnings.extend(failures(record));
-    warnings.extend(counters(&record.ledger, unbalanced));
+    warnings.extend(counters(&record.counters, unbalanced));
     let seconds = record.measured.as_secs_f64();
     warnings.extend((seconds < SHORT).then_some(Warning::ShortWindow { seconds }));
     warnings.extend(few_waves(record, asked));
@@ -136,7 +136,7 @@ fn expected(record: &TrialRecord) -> Expected {
 /// [`judge`] derives replace those derived then; all others remain as written. Records without
 /// [`Facts`] keep all recorded warnings and gain those that were not raised at the time.
 #[must_use]
-pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+pub fn rejudge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let judged = judge(record, asked);
     let is_among = |warnings: &[Warning], warning: &Warning| {
         warnings.iter().any(|other| discriminant(other) == discriminant(warning))
@@ -226,7 +226,7 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
 fn pacing(record: &TrialRecord, facts: &Facts) -> Option<Warning> {
     let pacing = facts.pacing.as_ref()?;
     let Some(most) = pacing.per_minute_max else { return Some(Warning::Unpaced) };
-    let mut counts = record.ledger.transactions.iter();
+    let mut counts = record.counters.transactions.iter();
     let committed = counts.find(|it| it.name == pacing.transaction)?.committed;
     let share = committed as f64 / (most * record.measured.as_secs_f64() / 60.0);
     share.is_finite().then_some(Warning::Paced { share, committed })
@@ -269,7 +269,7 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
         }
         StopRule::Duration(_) => return None,
     };
-    let started = record.ledger.started;
+    let started = record.counters.started;
     (started < wanted)
         .then(|| format!("time limit reached after {started} of {wanted} transactions"))
 }
@@ -278,7 +278,7 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
 /// itself is not a warning.
 fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let mut warnings =
-        record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.ledger.committed));
+        record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.counters.committed));
     for warning in &mut warnings {
         if let Warning::KeptBehind { share, unstarted } = *warning
             && asked.load.is_overload
@@ -308,7 +308,7 @@ fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
 /// have a separate think time.
 fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
     let of_load = load.think.unwrap_or_default();
-    let counts = record.ledger.transactions.iter().map(|count| count.started as f64);
+    let counts = record.counters.transactions.iter().map(|count| count.started as f64);
     let named =
         record.transactions.iter().map(|named| named.think.unwrap_or(of_load).0 as f64).zip(counts);
     let (sum, count) =
@@ -318,22 +318,22 @@ fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
 
 /// Transactions that failed for good, except for failures that are expected during injected faults.
 fn failures(record: &TrialRecord) -> Option<Warning> {
-    let ledger = &record.ledger;
+    let counters = &record.counters;
     let expected = expected(record);
-    let excused = ledger.failed_by_kind.iter().filter(|(kind, _)| expected.explains(**kind));
-    let failed = ledger.failed.saturating_sub(excused.map(|(_, number)| number).sum());
-    let share = failed as f64 / ledger.started.max(1) as f64;
+    let excused = counters.failed_by_kind.iter().filter(|(kind, _)| expected.explains(**kind));
+    let failed = counters.failed.saturating_sub(excused.map(|(_, number)| number).sum());
+    let share = failed as f64 / counters.started.max(1) as f64;
     (failed > 0).then_some(Warning::Failures { failed, share })
 }
 
-fn counters(ledger: &Ledger, unbalanced: &[String]) -> Vec<Warning> {
+fn counters(counters: &TrialCounters, unbalanced: &[String]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut raise = |is_so: bool, warning: Warning| warnings.extend(is_so.then_some(warning));
-    raise(ledger.unfinished > 0, Warning::Unfinished { unfinished: ledger.unfinished });
-    let share = ledger.skipped as f64 / ledger.started.max(1) as f64;
-    raise(ledger.skipped > 0, Warning::Skipped { skipped: ledger.skipped, share });
-    raise(ledger.committed < FEW, Warning::FewTransactions { committed: ledger.committed });
-    let identities = [ledger.check(), unbalanced.to_vec()].concat();
+    raise(counters.unfinished > 0, Warning::Unfinished { unfinished: counters.unfinished });
+    let share = counters.skipped as f64 / counters.started.max(1) as f64;
+    raise(counters.skipped > 0, Warning::Skipped { skipped: counters.skipped, share });
+    raise(counters.committed < FEW, Warning::FewTransactions { committed: counters.committed });
+    let identities = [counters.check(), unbalanced.to_vec()].concat();
     raise(!identities.is_empty(), Warning::CountersUnbalanced { identities });
     warnings
 }
@@ -346,10 +346,10 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
         None => record.longest_gap.into_iter().collect(),
     };
     // During stages the load may be low or zero.
-    let course = load.stages.as_ref().map(|stages| Course::of(stages, load.warmup));
+    let course = load.stages.as_ref().map(|stages| LoadProfile::of(stages, load.warmup));
     let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
     // Transactions longer than the window may lie in it only in part.
-    let committed = record.ledger.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
+    let committed = record.counters.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
         course.as_ref().is_none_or(|course| {
             let asked = |from: u64, to: u64| course.area(to) - course.area(from);
@@ -419,7 +419,7 @@ fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
         return Some(Warning::CommitsNotCompared { counter: counter.to_owned() });
     };
     let in_doubt =
-        record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
+        record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.counters.reconnects);
     if in_doubt > 0 {
         return None;
     }

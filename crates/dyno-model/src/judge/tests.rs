@@ -1,9 +1,9 @@
 use super::*;
 use crate::catalog::Growth;
 use crate::client_group::GroupRecord;
+use crate::counters::TransactionCount;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
-use crate::ledger::TransactionCount;
 use crate::record::{GeneratorRecord, OpenLoop, Pacing, WorkerRecord};
 use crate::units::Nanos;
 
@@ -12,20 +12,20 @@ const SECOND: u64 = 1_000_000_000;
 /// A record of ten seconds with 50,000 commits and no warnings.
 fn record() -> TrialRecord {
     let committed = 50_000;
-    let statement = crate::ledger::StatementCount {
+    let statement = crate::counters::StatementCount {
         name: "commit".to_owned(),
         sent: committed,
         ok: committed,
         ..Default::default()
     };
-    let outcomes = crate::ledger::Outcomes { others: committed, ..Default::default() };
-    let ledger = Ledger {
+    let outcomes = crate::counters::Outcomes { others: committed, ..Default::default() };
+    let counters = TrialCounters {
         started: committed,
         committed,
         attempts: committed,
         outcomes,
         statements: vec![statement],
-        ..Ledger::default()
+        ..TrialCounters::default()
     };
     let worker = WorkerRecord {
         clients: 8,
@@ -36,7 +36,7 @@ fn record() -> TrialRecord {
     TrialRecord {
         trial: Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 },
         measured: Nanos(10 * SECOND),
-        ledger,
+        counters,
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
         end: crate::record::TrialEnd::Trial,
         facts: Some(Facts {
@@ -78,11 +78,11 @@ fn more_than_pacing_allows_is_invalid_and_without_pacing_nothing_is_comparable()
     let paced = |committed| {
         let warnings = judged(|it| {
             facts(it).pacing = pacing(Some(600.0));
-            it.ledger.committed = 1_000_000;
-            it.ledger.started = 1_000_000;
+            it.counters.committed = 1_000_000;
+            it.counters.started = 1_000_000;
             let name = "new-order".to_owned();
             let others = 1_000_000 - committed;
-            it.ledger.transactions = vec![
+            it.counters.transactions = vec![
                 TransactionCount { name, started: committed, committed, ..Default::default() },
                 TransactionCount { started: others, committed: others, ..Default::default() },
             ];
@@ -171,8 +171,8 @@ fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own
     assert_eq!(judge(&embedded, &Asked { engine: Engine::Sqlite, clients: 8, load: &load }), []);
     let without_statements = |it: &mut TrialRecord| {
         busy(it);
-        it.ledger.statements.clear();
-        it.ledger.outcomes = crate::ledger::Outcomes::default();
+        it.counters.statements.clear();
+        it.counters.outcomes = crate::counters::Outcomes::default();
     };
     assert_eq!(judged(without_statements), []);
 }
@@ -192,7 +192,7 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
     assert_eq!(lengths.collect::<Vec<_>>(), [0.9, 0.8, 0.7]);
     let rare = |it: &mut TrialRecord| {
         facts(it).gaps = gaps.to_vec();
-        it.ledger.committed = 50;
+        it.counters.committed = 50;
     };
     assert!(
         !judged(rare).iter().any(|warning| matches!(warning, Warning::Stall { .. })),
@@ -200,7 +200,7 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
     );
     let dead = |it: &mut TrialRecord| {
         facts(it).gaps = vec![gap(0, 10_000)];
-        it.ledger.committed = 0;
+        it.counters.committed = 0;
     };
     assert!(
         judged(dead).iter().any(|warning| matches!(warning, Warning::Stall { .. })),
@@ -217,7 +217,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
         // Half of the transactions have a name with a separate think time.
         let count = |started| TransactionCount { started, ..Default::default() };
-        record.ledger.transactions = vec![count(25_000); 2];
+        record.counters.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
         judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
@@ -237,7 +237,7 @@ fn names_of_transactions_that_do_not_add_up_are_counters_that_do_not_balance() {
     let unbalanced = |committed: u64| {
         judged(|record| {
             let count = TransactionCount { started: 50_000, committed, ..Default::default() };
-            record.ledger.transactions = vec![count];
+            record.counters.transactions = vec![count];
         })
         .iter()
         .any(|warning| matches!(warning, Warning::CountersUnbalanced { .. }))
@@ -313,7 +313,7 @@ fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_
     facts(&mut written).steal = 0.04;
     // As under a rule that no longer applies.
     written.warnings = vec![seen.clone(), Warning::FewTransactions { committed: 50_000 }];
-    assert_eq!(anew(&written, &asked), [Warning::Steal { share: 0.04 }, seen]);
+    assert_eq!(rejudge(&written, &asked), [Warning::Steal { share: 0.04 }, seen]);
 }
 
 #[test]
@@ -328,17 +328,17 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     let stall = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
     let expected =
         [cut_short("interrupted by the user"), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
-    assert_eq!(anew(&old, &asked), expected.concat());
+    assert_eq!(rejudge(&old, &asked), expected.concat());
     // A second evaluation gives the same result.
-    old.warnings = anew(&old, &asked);
-    assert_eq!(anew(&old, &asked), old.warnings);
+    old.warnings = rejudge(&old, &asked);
+    assert_eq!(rejudge(&old, &asked), old.warnings);
 }
 
 #[test]
 fn transactions_that_were_skipped_are_told_and_are_no_failures() {
     let skipped = |it: &mut TrialRecord| {
-        it.ledger.started += 50_000;
-        it.ledger.skipped = 50_000;
+        it.counters.started += 50_000;
+        it.counters.skipped = 50_000;
     };
     assert_eq!(judged(skipped), [Warning::Skipped { skipped: 50_000, share: 0.5 }]);
     let apart = |it: &mut TrialRecord| facts(it).unbalanced.push("a = b: 1 against 2".to_owned());
@@ -375,10 +375,10 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     };
     let lose = |it: &mut TrialRecord, kinds: &[(FailureKind, u64)]| {
         let failed: u64 = kinds.iter().map(|(_, number)| number).sum();
-        it.ledger.failed_by_kind = kinds.iter().copied().collect();
-        (it.ledger.failed, it.ledger.unfinished) = (failed, 4);
-        it.ledger.started += failed + 4;
-        it.ledger.attempts += failed + 4;
+        it.counters.failed_by_kind = kinds.iter().copied().collect();
+        (it.counters.failed, it.counters.unfinished) = (failed, 4);
+        it.counters.started += failed + 4;
+        it.counters.attempts += failed + 4;
         facts(it).gaps = vec![CommitGap { at: Nanos(2 * SECOND), length: Nanos(5 * SECOND) }];
         facts(it).uptime = Some(Uptime { before: 100, after: 3, passed: Nanos(10 * SECOND) });
     };
@@ -440,7 +440,7 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), 100_000);
             let mut other = record();
-            other.ledger.reconnects = reconnects;
+            other.counters.reconnects = reconnects;
             it.background =
                 vec![GroupRecord { name: "report".to_owned(), clients: 1, record: other }];
         })

@@ -1,6 +1,6 @@
 //! Limits on the figures of configurations.
 
-use crate::metric::Metric;
+use crate::comparison_metric::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ crate::named! {
     /// The figure that a limit applies to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
-    pub enum LimitMeasure {
+    pub enum LimitMetric {
         /// Minimum transactions per second.
         Throughput = "throughput",
         /// Maximum mean response time in milliseconds.
@@ -33,19 +33,19 @@ crate::named! {
     }
 }
 
-impl LimitMeasure {
+impl LimitMetric {
     /// The corresponding metric of a trial; `None` for shares and audits.
     #[must_use]
-    pub fn metric(self) -> Option<Metric> {
+    pub fn metric(self) -> Option<ComparisonMetric> {
         match self {
-            Self::Throughput => Some(Metric::Throughput),
-            Self::Mean => Some(Metric::MeanMs),
-            Self::P50 => Some(Metric::P50Ms),
-            Self::P90 => Some(Metric::P90Ms),
-            Self::P95 => Some(Metric::P95Ms),
-            Self::P99 => Some(Metric::P99Ms),
-            Self::P999 => Some(Metric::P999Ms),
-            Self::Max => Some(Metric::MaxMs),
+            Self::Throughput => Some(ComparisonMetric::Throughput),
+            Self::Mean => Some(ComparisonMetric::MeanMs),
+            Self::P50 => Some(ComparisonMetric::P50Ms),
+            Self::P90 => Some(ComparisonMetric::P90Ms),
+            Self::P95 => Some(ComparisonMetric::P95Ms),
+            Self::P99 => Some(ComparisonMetric::P99Ms),
+            Self::P999 => Some(ComparisonMetric::P999Ms),
+            Self::Max => Some(ComparisonMetric::MaxMs),
             Self::Failed | Self::Lost => None,
         }
     }
@@ -114,12 +114,12 @@ impl LimitPart {
     /// True when it has figures of a measure. Audits cover a whole trial, failures are not reported
     /// by stage, and a statement's throughput follows from that of its transactions.
     #[must_use]
-    pub fn has(&self, measure: LimitMeasure) -> bool {
+    pub fn has(&self, metric: LimitMetric) -> bool {
         match self {
             Self::Background(_) => true,
-            Self::Stage(_) => measure.metric().is_some(),
-            Self::Transaction(_) => measure != LimitMeasure::Lost,
-            Self::Statement(_) => !matches!(measure, LimitMeasure::Lost | LimitMeasure::Throughput),
+            Self::Stage(_) => metric.metric().is_some(),
+            Self::Transaction(_) => metric != LimitMetric::Lost,
+            Self::Statement(_) => !matches!(metric, LimitMetric::Lost | LimitMetric::Throughput),
         }
     }
 }
@@ -128,7 +128,7 @@ impl LimitPart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The figure that the limit applies to.
-    pub measure: LimitMeasure,
+    pub metric: LimitMetric,
     /// Threshold: per second, in milliseconds, in per cent; 0 for lost work.
     pub value: f64,
     /// The part of the trial that the limit applies to; `None`: the whole trial.

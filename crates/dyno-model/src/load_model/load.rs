@@ -3,7 +3,7 @@
 use crate::databases::Databases;
 use crate::retry::RetryPolicy;
 use crate::search::Search;
-use crate::stages::{Course, LoadBy, Stages};
+use crate::stages::{LoadBy, LoadProfile, Stages};
 use crate::units::{Nanos, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,17 +96,17 @@ impl LoadPlan {
     /// Arrival rate per second, since the first client started; `None` for a closed loop, and where
     /// the rate is still to be found.
     #[must_use]
-    pub fn offered(&self) -> Option<Course> {
+    pub fn offered(&self) -> Option<LoadProfile> {
         match self.staged(LoadBy::Rate) {
-            Some(stages) => Some(Course::of(stages, self.warmup)),
-            None => self.rate.map(Course::constant),
+            Some(stages) => Some(LoadProfile::of(stages, self.warmup)),
+            None => self.rate.map(LoadProfile::constant),
         }
     }
 
     /// Active clients since the first client started, where it is not always all of them.
     #[must_use]
-    pub fn at_work(&self) -> Option<Course> {
-        Some(Course::of(self.staged(LoadBy::Clients)?, self.warmup))
+    pub fn active_clients(&self) -> Option<LoadProfile> {
+        Some(LoadProfile::of(self.staged(LoadBy::Clients)?, self.warmup))
     }
 
     /// A plan without warm-up, with up to ten attempts per transaction and a grace period of five

@@ -1,6 +1,6 @@
 //! The question of a search, its load steps, and its result.
 
-use crate::limit::LimitMeasure;
+use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
 use crate::units::is_default;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct Search {
     /// Load parameter that is varied.
     pub most: LoadBy,
     /// Figure that must stay below the limit: a response time, or the share of failures.
-    pub measure: LimitMeasure,
+    pub metric: LimitMetric,
     /// The limit, in milliseconds or per cent.
     pub below: f64,
     /// The name of the transactions that the limit applies to; `None`: all.
@@ -62,7 +62,7 @@ pub struct LoadStep {
     /// Transactions of the outcome, including those of the undecided steps before it at the same
     /// load.
     pub transactions: u64,
-    /// Their value of [`Search::measure`]; absent when there are too few transactions.
+    /// Their value of [`Search::metric`]; absent when there are too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<f64>,
     /// Logarithm of the ratio of the transactions that exceed the limit to the number allowed, or

@@ -102,7 +102,7 @@ impl Stages {
 /// Times are nanoseconds since its start. Its area is load times seconds: for a rate, the number of
 /// transactions that arrive.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Course {
+pub struct LoadProfile {
     pieces: Vec<Piece>,
 }
 
@@ -126,7 +126,7 @@ impl Piece {
     }
 }
 
-impl Course {
+impl LoadProfile {
     /// A constant load.
     #[must_use]
     pub fn constant(load: f64) -> Self {
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_course_is_its_warm_up_and_its_lines() {
-        let course = Course::of(&stages(), Nanos(2 * SECOND));
+        let course = LoadProfile::of(&stages(), Nanos(2 * SECOND));
         let at = |tenths: u64| course.value(tenths * SECOND / 10);
         assert_eq!([0, 15, 120, 170, 219].map(at), [100.0, 100.0, 100.0, 200.0, 298.0]);
         assert_eq!([220, 269, 270, 320, 370, 9_999].map(at), [0.0, 0.0, 300.0, 150.0, 0.0, 0.0]);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn an_area_is_reached_when_it_is_there() {
-        let course = Course::of(&stages(), Nanos(2 * SECOND));
+        let course = LoadProfile::of(&stages(), Nanos(2 * SECOND));
         let mut piece = 0;
         for area in 1..4_700 {
             let area = f64::from(area);
@@ -283,12 +283,12 @@ mod tests {
             );
         }
         assert_eq!(course.reaches(4_700.1, &mut piece), u64::MAX);
-        assert_eq!(Course::constant(500.0).reaches(250.0, &mut 0), SECOND / 2);
+        assert_eq!(LoadProfile::constant(500.0).reaches(250.0, &mut 0), SECOND / 2);
     }
 
     #[test]
     fn a_load_is_there_from_the_first_time_on_at_which_it_is() {
-        let course = Course::of(&stages(), Nanos(0));
+        let course = LoadProfile::of(&stages(), Nanos(0));
         let from = |load: f64, seconds: u64| course.at_least(load, seconds * SECOND);
         assert_eq!(from(100.0, 3), Some(3 * SECOND));
         assert_eq!(from(200.0, 3), Some(15 * SECOND));

@@ -1,10 +1,10 @@
 //! Counts and response times of one interval of a trial.
 
 use crate::compact_histogram::CompactHistogram;
+use crate::counters::{Outcomes, ScriptCounts};
 use crate::encoded;
 use crate::failure::FailureKind;
 use crate::latency::{self, ExactLatency};
-use crate::ledger::{Outcomes, ScriptCounts};
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// serialised in this form only between generators and their coordinator: the store writes
 /// histograms as `.hlog` and the rest as CSV.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Interval {
+pub struct IntervalRecord {
     /// Trial it belongs to.
     pub trial: String,
     /// True for warm-up, false for the measured window.
@@ -67,7 +67,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitSpan(pub u64, pub u64);
 
-impl Interval {
+impl IntervalRecord {
     /// Adds what another generator has of the same interval, except for [`Self::commits`], which
     /// is in the end a matter of all intervals.
     pub fn add(&mut self, other: &Self) {

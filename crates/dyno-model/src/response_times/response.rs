@@ -22,7 +22,7 @@ const AGREEMENT: f64 = 1.01;
 
 /// A figure of response times: a value, or a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Bounded {
+pub struct BoundedLatency {
     /// Nanoseconds.
     pub nanos: f64,
     /// True when the figure is this or more, by an unknown amount.
@@ -30,7 +30,7 @@ pub struct Bounded {
     pub is_bound: bool,
 }
 
-impl Bounded {
+impl BoundedLatency {
     /// A known figure.
     #[must_use]
     pub fn value(nanos: f64) -> Self {
@@ -45,7 +45,7 @@ impl Bounded {
 }
 
 /// `1.30 ms`, or `≥ 1.30 ms`.
-impl fmt::Display for Bounded {
+impl fmt::Display for BoundedLatency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_bound {
             f.write_str("≥ ")?;
@@ -62,33 +62,33 @@ pub struct ResponseSummary {
     /// Censored observations: arrivals without a commit.
     pub censored: u64,
     /// Arithmetic mean.
-    pub mean: Bounded,
+    pub mean: BoundedLatency,
     /// Median.
-    pub p50: Bounded,
+    pub p50: BoundedLatency,
     /// 70th percentile.
-    pub p70: Bounded,
+    pub p70: BoundedLatency,
     /// 80th percentile.
-    pub p80: Bounded,
+    pub p80: BoundedLatency,
     /// 90th percentile.
-    pub p90: Bounded,
+    pub p90: BoundedLatency,
     /// 95th percentile.
-    pub p95: Bounded,
+    pub p95: BoundedLatency,
     /// 99th percentile.
-    pub p99: Bounded,
+    pub p99: BoundedLatency,
     /// 99.9th percentile.
-    pub p999: Bounded,
+    pub p999: BoundedLatency,
     /// Largest.
-    pub max: Bounded,
+    pub max: BoundedLatency,
 }
 
 /// A summary of commits alone, in which everything is known.
 impl From<&LatencySummary> for ResponseSummary {
     fn from(summary: &LatencySummary) -> Self {
-        let exact = |nanos: u64| Bounded::value(nanos as f64);
+        let exact = |nanos: u64| BoundedLatency::value(nanos as f64);
         Self {
             count: summary.count,
             censored: 0,
-            mean: Bounded::value(summary.mean),
+            mean: BoundedLatency::value(summary.mean),
             p50: exact(summary.p50),
             p70: exact(summary.p70),
             p80: exact(summary.p80),
@@ -187,25 +187,28 @@ impl Bounds<'_> {
 
     /// The time below which a percentage (0 to 100) of the arrivals were answered.
     #[must_use]
-    pub fn percentile(&self, percentage: f64) -> Bounded {
+    pub fn percentile(&self, percentage: f64) -> BoundedLatency {
         let nanos = latency::percentile(&self.lower, percentage);
         let rank = latency::rank(self.lower.len(), percentage);
         // With the censored observations at infinity, the figure is the first time at or below
         // which that many commits lie.
         let limit = (nanos as f64 * AGREEMENT) as u64;
-        Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank }
+        BoundedLatency {
+            nanos: nanos as f64,
+            is_bound: self.committed.count_between(0, limit) < rank,
+        }
     }
 
     /// Arithmetic mean: a lower bound as soon as one arrival is censored.
     #[must_use]
-    pub fn mean(&self) -> Bounded {
-        Bounded { nanos: self.lower.mean(), is_bound: self.has_censored() }
+    pub fn mean(&self) -> BoundedLatency {
+        BoundedLatency { nanos: self.lower.mean(), is_bound: self.has_censored() }
     }
 
     /// The largest.
     #[must_use]
-    pub fn max(&self) -> Bounded {
-        Bounded { nanos: self.lower.max() as f64, is_bound: self.has_censored() }
+    pub fn max(&self) -> BoundedLatency {
+        BoundedLatency { nanos: self.lower.max() as f64, is_bound: self.has_censored() }
     }
 
     fn has_censored(&self) -> bool {
@@ -229,7 +232,7 @@ mod tests {
         responses
     }
 
-    fn milliseconds(figure: Bounded) -> (f64, bool) {
+    fn milliseconds(figure: BoundedLatency) -> (f64, bool) {
         (figure.as_millis().round(), figure.is_bound)
     }
 
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_shown_as_one() {
-        assert_eq!(Bounded { nanos: 95e6, is_bound: true }.to_string(), "≥ 95.0 ms");
-        assert_eq!(Bounded::value(95e6).to_string(), "95.0 ms");
+        assert_eq!(BoundedLatency { nanos: 95e6, is_bound: true }.to_string(), "≥ 95.0 ms");
+        assert_eq!(BoundedLatency::value(95e6).to_string(), "95.0 ms");
     }
 }

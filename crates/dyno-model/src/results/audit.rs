@@ -508,7 +508,7 @@ mod tests {
             took_effect,
             examples: Vec::new(),
         };
-        let ledger = |acknowledged, lost| checked(acknowledged, lost, 0, 0);
+        let counters = |acknowledged, lost| checked(acknowledged, lost, 0, 0);
         let settled = |in_doubt, took_effect| checked(100, 0, in_doubt, took_effect);
         let rows = |found| AuditCheck::RowCount {
             table: "t".to_owned(),
@@ -521,23 +521,23 @@ mod tests {
             (vec![], vec![], NotChecked, None),
             (vec![not_run.clone()], vec![], NotChecked, None),
             // Five rows of the ledger are missing, and the counters are right.
-            (vec![updates(100, 0, 100, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 5))),
-            (vec![updates(100, 0, 97, 0), ledger(100, 0)], vec![], Violated, Some((100, 3, 3))),
+            (vec![updates(100, 0, 100, 0), counters(100, 5)], vec![], Violated, Some((100, 5, 5))),
+            (vec![updates(100, 0, 97, 0), counters(100, 0)], vec![], Violated, Some((100, 3, 3))),
             // The same commits, or different ones.
-            (vec![updates(100, 0, 97, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 8))),
-            (vec![updates(100, 8, 103, 0), ledger(100, 0)], vec![], Undecided, Some((100, 0, 5))),
-            (vec![updates(100, 0, 100, 0), ledger(100, 0)], vec![], Intact, Some((100, 0, 0))),
+            (vec![updates(100, 0, 97, 0), counters(100, 5)], vec![], Violated, Some((100, 5, 8))),
+            (vec![updates(100, 8, 103, 0), counters(100, 0)], vec![], Undecided, Some((100, 0, 5))),
+            (vec![updates(100, 0, 100, 0), counters(100, 0)], vec![], Intact, Some((100, 0, 0))),
             // The ledger found three of eight in doubt, and so did the counters; or one less.
             (vec![updates(100, 8, 103, 0), settled(8, 3)], vec![], Intact, Some((100, 0, 0))),
             (vec![updates(100, 8, 102, 0), settled(8, 3)], vec![], Violated, Some((100, 1, 1))),
-            (vec![ledger(100, 0), not_run], vec![], NotChecked, Some((100, 0, 0))),
-            (vec![ledger(100, 0), rows(9)], vec![], Violated, Some((100, 0, 0))),
+            (vec![counters(100, 0), not_run], vec![], NotChecked, Some((100, 0, 0))),
+            (vec![counters(100, 0), rows(9)], vec![], Violated, Some((100, 0, 0))),
             (vec![rows(11)], vec![], Undecided, None),
             // Surplus is not a loss.
             (vec![rows(13)], vec![], Intact, None),
             (vec![updates(100, 0, 103, 0)], vec![], Intact, Some((100, 0, 0))),
             // No more can be missing than were acknowledged.
-            (vec![updates(5, 0, 0, 0), ledger(5, 5)], vec![], Violated, Some((5, 5, 5))),
+            (vec![updates(5, 0, 0, 0), counters(5, 5)], vec![], Violated, Some((5, 5, 5))),
             // A ledger resolves nothing in another database.
             (
                 vec![updates(100, 8, 102, 0), settled(8, 3)],
@@ -546,7 +546,7 @@ mod tests {
                 Some((200, 0, 6)),
             ),
             // Databases have commits of their own.
-            (vec![ledger(100, 5), ledger(50, 1)], vec!["a", "b"], Violated, Some((150, 6, 6))),
+            (vec![counters(100, 5), counters(50, 1)], vec!["a", "b"], Violated, Some((150, 6, 6))),
         ] {
             let databases = databases.into_iter().map(str::to_owned).collect();
             let losses = AuditRecord { checks, databases, ..AuditRecord::default() }.losses();

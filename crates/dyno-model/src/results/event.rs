@@ -3,7 +3,7 @@
 
 use crate::history::History;
 use crate::monitor::Sample;
-use crate::record::{Interval, TrialRecord};
+use crate::record::{IntervalRecord, TrialRecord};
 use crate::search::{LoadStep, SearchRecord};
 use crate::units::Nanos;
 use crate::warning::Warning;
@@ -219,7 +219,7 @@ pub trait Listener {
     fn clients_begin(&mut self, _from_now: Nanos) {}
 
     /// An interval of a trial is complete.
-    fn interval(&mut self, _interval: &Interval) {}
+    fn interval(&mut self, _interval: &IntervalRecord) {}
 
     /// `Some`: no transaction has committed since this time after the first client started,
     /// although commits are usually frequent. `None`: transactions commit again. Each is reported
@@ -246,7 +246,7 @@ impl Listener for Listeners<'_> {
         self.0.iter_mut().for_each(|listener| listener.clients_begin(from_now));
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.0.iter_mut().for_each(|listener| listener.interval(interval));
     }
 

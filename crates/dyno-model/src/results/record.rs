@@ -2,12 +2,12 @@
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
+use crate::counters::TrialCounters;
 use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
 use crate::latency::{self, LatencySummary};
-use crate::ledger::Ledger;
-use crate::plan::{Metric, Trial};
-use crate::response::{Bounded, ResponseSummary};
+use crate::plan::{ComparisonMetric, Trial};
+use crate::response::{BoundedLatency, ResponseSummary};
 use crate::schema::Schema;
 use crate::search::SearchRecord;
 use crate::stages::StageRecord;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use crate::generators::{GeneratorPart, GeneratorsRecord, Lag};
-pub use crate::interval::{CommitSpan, Interval};
+pub use crate::interval::{CommitSpan, IntervalRecord};
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,13 +37,13 @@ pub struct TrialRecord {
     /// Time to connect all clients.
     pub connecting: Nanos,
     /// Counters of the measured window.
-    pub ledger: Ledger,
+    pub counters: TrialCounters,
     /// Response times of committed transactions, from first attempt to acknowledged commit (closed
     /// loop: service time with N clients; open loop: from the time it was due).
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
-    /// Results of the transactions of each name, in the order of [`Ledger::transactions`].
+    /// Results of the transactions of each name, in the order of [`TrialCounters::transactions`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedTransactions>,
     /// The longest time without a commit in the window; absent in records of older versions.
@@ -130,7 +130,7 @@ impl TrialRecord {
     /// Transactions per second of the window, as [`throughput`] defines it.
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        throughput(self.work, self.ledger.committed, self.measured)
+        throughput(self.work, self.counters.committed, self.measured)
     }
 
     /// True when it did work in the window: a transaction that started in it committed; or none
@@ -138,36 +138,38 @@ impl TrialRecord {
     /// some started and none of them committed, commits left from the warm-up prove nothing.
     #[must_use]
     pub fn has_committed(&self) -> bool {
-        self.ledger.committed > 0
-            || self.ledger.started == 0 && self.work.is_some_and(|work| work > 0.0)
+        self.counters.committed > 0
+            || self.counters.started == 0 && self.work.is_some_and(|work| work > 0.0)
     }
 
     /// The value of a metric, in transactions per second or milliseconds; `None` for response times
     /// without arrivals, and for percentiles with too few values beyond them
     /// ([`latency::is_shown`]). For response times it may be a lower bound ([`Self::is_bound`]).
     #[must_use]
-    pub fn figure(&self, metric: Metric) -> Option<f64> {
+    pub fn figure(&self, metric: ComparisonMetric) -> Option<f64> {
         match metric {
-            Metric::Throughput => Some(self.throughput()),
-            Metric::HighestRate | Metric::MostClients => self.searched(metric)?.found(),
-            _ => self.time(metric).map(Bounded::as_millis),
+            ComparisonMetric::Throughput => Some(self.throughput()),
+            ComparisonMetric::HighestRate | ComparisonMetric::MostClients => {
+                self.searched(metric)?.found()
+            }
+            _ => self.time(metric).map(BoundedLatency::as_millis),
         }
     }
 
     /// True when the value of a metric is only a lower bound, because it falls among arrivals
     /// without a commit, or because something other than the system ended the search.
     #[must_use]
-    pub fn is_bound(&self, metric: Metric) -> bool {
+    pub fn is_bound(&self, metric: ComparisonMetric) -> bool {
         self.searched(metric).is_some_and(SearchRecord::is_bound)
             || self.time(metric).is_some_and(|time| time.is_bound)
     }
 
     /// The search for a metric.
-    fn searched(&self, metric: Metric) -> Option<&SearchRecord> {
+    fn searched(&self, metric: ComparisonMetric) -> Option<&SearchRecord> {
         self.search.as_ref().filter(|record| metric.searched() == Some(record.search.most))
     }
 
-    fn time(&self, metric: Metric) -> Option<Bounded> {
+    fn time(&self, metric: ComparisonMetric) -> Option<BoundedLatency> {
         time(&self.response()?, metric)
     }
 
@@ -176,11 +178,15 @@ impl TrialRecord {
     /// open loops of older versions that did not record ages of such arrivals.
     #[must_use]
     pub fn response(&self) -> Option<ResponseSummary> {
-        let ledger = &self.ledger;
+        let counters = &self.counters;
         match self.open_loop {
             Some(OpenLoop { response: Some(response), .. }) => Some(response),
             Some(open_loop)
-                if open_loop.unstarted + ledger.failed + ledger.unfinished + ledger.skipped > 0 =>
+                if open_loop.unstarted
+                    + counters.failed
+                    + counters.unfinished
+                    + counters.skipped
+                    > 0 =>
             {
                 None
             }
@@ -244,16 +250,18 @@ impl TrialRecord {
 /// The value of a response time metric; `None` for other metrics, and for percentiles with too few
 /// values beyond them.
 #[must_use]
-pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
+pub fn time(times: &ResponseSummary, metric: ComparisonMetric) -> Option<BoundedLatency> {
     let time = match metric {
-        Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
-        Metric::MeanMs => times.mean,
-        Metric::P50Ms => times.p50,
-        Metric::P90Ms => times.p90,
-        Metric::P95Ms => times.p95,
-        Metric::P99Ms => times.p99,
-        Metric::P999Ms => times.p999,
-        Metric::MaxMs => times.max,
+        ComparisonMetric::Throughput
+        | ComparisonMetric::HighestRate
+        | ComparisonMetric::MostClients => return None,
+        ComparisonMetric::MeanMs => times.mean,
+        ComparisonMetric::P50Ms => times.p50,
+        ComparisonMetric::P90Ms => times.p90,
+        ComparisonMetric::P95Ms => times.p95,
+        ComparisonMetric::P99Ms => times.p99,
+        ComparisonMetric::P999Ms => times.p999,
+        ComparisonMetric::MaxMs => times.max,
     };
     let is_shown =
         metric.percentage().is_none_or(|percentage| latency::is_shown(times.count, percentage));
@@ -350,7 +358,7 @@ pub struct StatementLatency {
 }
 
 /// The transactions of one name in the measured window; their number is in
-/// [`Ledger::transactions`].
+/// [`TrialCounters::transactions`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NamedTransactions {
     /// Name from the workload.
@@ -557,7 +565,7 @@ mod tests {
     fn a_generator_that_is_late_is_judged_by_the_median_response_time() {
         let late = |lag_ms: u64, median_ms: u64| {
             let response = ResponseSummary {
-                p50: Bounded::value(median_ms as f64 * 1e6),
+                p50: BoundedLatency::value(median_ms as f64 * 1e6),
                 ..ResponseSummary::default()
             };
             let lag = Lag {

@@ -9,7 +9,7 @@
 //! clear result counts.
 
 use crate::latency::BEYOND_MIN;
-use crate::limit::LimitMeasure;
+use crate::limit::LimitMetric;
 use crate::record::TrialRecord;
 use crate::response::Responses;
 use crate::search_question::{Outcome, Search, Slow};
@@ -86,14 +86,14 @@ impl Evidence {
     /// Counts of a trial's window, with the given response times.
     #[must_use]
     pub fn of_trial(record: &TrialRecord, responses: Responses) -> Self {
-        let ledger = &record.ledger;
+        let counters = &record.counters;
         let unstarted = record.open_loop.map_or(0, |open| open.unstarted);
         Self {
             responses,
             seconds: record.measured.as_secs_f64(),
-            arrived: ledger.started + unstarted,
-            committed: ledger.committed,
-            lost: ledger.failed + ledger.unfinished,
+            arrived: counters.started + unstarted,
+            committed: counters.committed,
+            lost: counters.failed + counters.unfinished,
             is_open_loop: record.open_loop.is_some(),
         }
     }
@@ -101,27 +101,26 @@ impl Evidence {
     /// Evaluates the limit of a search.
     #[must_use]
     pub fn judge(&self, search: &Search) -> Judged {
-        let mut judged = match search.measure {
-            LimitMeasure::Failed => {
+        let mut judged = match search.metric {
+            LimitMetric::Failed => {
                 let missing = self.arrived.saturating_sub(self.committed);
                 let judged = share(missing, self.arrived, search.below / 100.0);
                 let figure =
                     (self.arrived > 0).then(|| 100.0 * missing as f64 / self.arrived as f64);
                 Judged { figure, ..judged }
             }
-            LimitMeasure::P50 => self.percentile(50.0, search.below),
-            LimitMeasure::P90 => self.percentile(90.0, search.below),
-            LimitMeasure::P95 => self.percentile(95.0, search.below),
-            LimitMeasure::P99 => self.percentile(99.0, search.below),
-            LimitMeasure::P999 => self.percentile(99.9, search.below),
+            LimitMetric::P50 => self.percentile(50.0, search.below),
+            LimitMetric::P90 => self.percentile(90.0, search.below),
+            LimitMetric::P95 => self.percentile(95.0, search.below),
+            LimitMetric::P99 => self.percentile(99.0, search.below),
+            LimitMetric::P999 => self.percentile(99.9, search.below),
             // A search never uses the last three.
-            LimitMeasure::Mean
-            | LimitMeasure::Max
-            | LimitMeasure::Throughput
-            | LimitMeasure::Lost => self.mean(search.below),
+            LimitMetric::Mean | LimitMetric::Max | LimitMetric::Throughput | LimitMetric::Lost => {
+                self.mean(search.below)
+            }
         };
         let failing = self.lost as f64 / self.arrived.max(1) as f64;
-        if search.measure != LimitMeasure::Failed && self.lost > 0 && failing >= FAILING {
+        if search.metric != LimitMetric::Failed && self.lost > 0 && failing >= FAILING {
             let is_accident = self.lost < FAILING_MIN;
             judged.outcome = if is_accident { Outcome::Open } else { Outcome::Failed };
             judged.is_clear = true;
@@ -213,14 +212,14 @@ fn share(beyond: u64, count: u64, most: f64) -> Judged {
 /// Transactions that exceed the limit without any other load, according to a trial with one client.
 #[must_use]
 pub fn slow(search: &Search, record: &TrialRecord) -> Option<Slow> {
-    let all = record.ledger.started.max(1) as f64;
-    let named = record.transactions.iter().zip(&record.ledger.transactions);
+    let all = record.counters.started.max(1) as f64;
+    let named = record.transactions.iter().zip(&record.counters.transactions);
     let named =
         named.filter(|(it, _)| search.transaction.as_ref().is_none_or(|name| *name == it.name));
     let candidate = named.filter_map(|(it, counts)| {
         let times = it.response?;
-        let typical = match search.measure {
-            LimitMeasure::Mean => times.mean,
+        let typical = match search.metric {
+            LimitMetric::Mean => times.mean,
             _ => times.p50,
         };
         let weight = counts.started as f64 / all * typical.nanos;
@@ -229,7 +228,7 @@ pub fn slow(search: &Search, record: &TrialRecord) -> Option<Slow> {
     });
     let named = candidate.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, slow)| slow);
     let whole = || {
-        let time = record.figure(search.measure.metric()?)?;
+        let time = record.figure(search.metric.metric()?)?;
         Some(Slow { transaction: None, alone_ms: time })
     };
     named.or_else(whole)

@@ -12,7 +12,7 @@ const USUAL: (usize, usize) = (5, 3);
 
 /// Lengths of warm-up and measurement at one load, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
+pub struct StepLengths {
     /// Warm-up.
     pub warmup: f64,
     /// Measured time.
@@ -23,20 +23,20 @@ pub struct Window {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lengths {
     /// The step that is kept.
-    pub full: Window,
+    pub full: StepLengths,
 }
 
 impl Lengths {
     /// From the requested warm-up and measured time.
     #[must_use]
     pub fn new(warmup: Nanos, duration: Nanos) -> Self {
-        Self { full: Window { warmup: warmup.as_secs_f64(), seconds: duration.as_secs_f64() } }
+        Self { full: StepLengths { warmup: warmup.as_secs_f64(), seconds: duration.as_secs_f64() } }
     }
 
     /// Number of steps of a typical search, and their time in seconds, warm-ups included.
     #[must_use]
     pub fn usual(&self) -> (usize, f64) {
-        let time = |window: Window| window.warmup + window.seconds;
+        let time = |window: StepLengths| window.warmup + window.seconds;
         let (coarse, fine) = USUAL;
         let times = [
             (coarse, self.window(self.coarse())),
@@ -72,8 +72,8 @@ impl Lengths {
 
     /// A step of this length, with a proportional warm-up.
     #[must_use]
-    pub fn window(&self, seconds: f64) -> Window {
+    pub fn window(&self, seconds: f64) -> StepLengths {
         let share = (seconds / self.full.seconds).min(1.0);
-        Window { warmup: self.full.warmup.min((self.full.warmup * share).max(0.5)), seconds }
+        StepLengths { warmup: self.full.warmup.min((self.full.warmup * share).max(0.5)), seconds }
     }
 }

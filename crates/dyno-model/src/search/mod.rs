@@ -20,5 +20,5 @@ mod tests;
 pub use crate::search_question::{
     LoadStep, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
 };
-pub use lengths::{Lengths, Window};
+pub use lengths::{Lengths, StepLengths};
 pub use saturation::{Next, Observed, SaturationSearch};

@@ -16,8 +16,8 @@
 //! limited number of times.
 
 use super::evidence::{Evidence, Judged};
-use super::lengths::{Lengths, Window};
-use crate::limit::LimitMeasure;
+use super::lengths::{Lengths, StepLengths};
+use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
 use crate::search_question::{
     LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
@@ -48,14 +48,14 @@ const CLIENTS_MIN: f64 = 1.0;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// All clients in a closed loop, to find a starting point: [`SaturationSearch::take_capacity`].
-    Capacity(Window),
+    Capacity(StepLengths),
     /// One client in a closed loop: whether any load can pass. [`SaturationSearch::take_alone`].
-    Alone(Window),
+    Alone(StepLengths),
     /// A load: [`SaturationSearch::take`].
-    Load(f64, Window),
+    Load(f64, StepLengths),
     /// The highest load that passed, once more; if it passes, the search ends, and the figures of
     /// this step are kept: [`SaturationSearch::take`].
-    Keep(f64, Window),
+    Keep(f64, StepLengths),
     /// None: the search ended without a step to keep.
     Over,
 }
@@ -206,7 +206,7 @@ impl SaturationSearch {
     }
 
     /// Length of a repeated measurement of a load that had too few transactions so far.
-    fn more(&self, transactions: u64) -> Window {
+    fn more(&self, transactions: u64) -> StepLengths {
         let Lengths { full, .. } = self.lengths;
         let spent = self.evidence.seconds;
         let judged = self.evidence.judge(&self.search);
@@ -234,8 +234,8 @@ impl SaturationSearch {
     /// Length of a fine step: long enough for an overload of [`PRECISION`] to grow into a wait as
     /// long as the limit, unless that takes more than twice the requested time.
     fn fine(&self) -> f64 {
-        let growth = match self.search.measure {
-            LimitMeasure::Failed => 0.0,
+        let growth = match self.search.metric {
+            LimitMetric::Failed => 0.0,
             _ => self.search.below / 1e3 / (PRECISION - 1.0),
         };
         self.lengths.fine().max(growth.min(2.0 * self.lengths.full.seconds))
@@ -252,7 +252,7 @@ impl SaturationSearch {
         let took = took.map(|step| step.seconds).fold(self.seconds_needed(load), f64::max);
         Next::Keep(
             load,
-            Window {
+            StepLengths {
                 seconds: took.clamp(self.lengths.full.seconds, self.lengths.cap()),
                 ..self.lengths.full
             },
@@ -261,7 +261,7 @@ impl SaturationSearch {
 
     /// Initial length at a load: long enough for the number of transactions that a decision needs,
     /// but at most twice the requested time.
-    fn window(&self, load: f64) -> Window {
+    fn window(&self, load: f64) -> StepLengths {
         let is_fine = self.is_near
             || matches!(self.gap(), (Some(passed), Some(failed)) if failed / passed <= FINE);
         let base = if is_fine { self.fine() } else { self.lengths.coarse() };
@@ -354,7 +354,7 @@ impl SaturationSearch {
     fn judged(
         &mut self,
         load: f64,
-        window: Window,
+        window: StepLengths,
         is_kept: bool,
         is_stolen: bool,
         observed: &Observed,

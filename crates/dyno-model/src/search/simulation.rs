@@ -1,7 +1,7 @@
 //! Simulated servers with a known highest load, and the measurements of a load generator on them.
 
 use super::evidence::Evidence;
-use super::{LoadStep, Next, Observed, SaturationSearch, SearchRecord, Slow, Window};
+use super::{LoadStep, Next, Observed, SaturationSearch, SearchRecord, Slow, StepLengths};
 use crate::latency;
 use crate::random::SplitMix64;
 
@@ -51,7 +51,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(window: Window, is_open_loop: bool) -> Self {
+    fn new(window: StepLengths, is_open_loop: bool) -> Self {
         let (from, seconds) = (window.warmup * 1e3, window.seconds);
         let evidence = Evidence { seconds, is_open_loop, ..Evidence::default() };
         Self { from, until: from + seconds * 1e3, evidence }
@@ -86,7 +86,7 @@ impl Queue {
     pub(super) fn open(
         &self,
         rate: f64,
-        window: Window,
+        window: StepLengths,
         random: &mut Random,
         factor: f64,
         late: f64,
@@ -108,7 +108,7 @@ impl Queue {
     pub(super) fn closed(
         &self,
         clients: usize,
-        window: Window,
+        window: StepLengths,
         random: &mut Random,
         factor: f64,
     ) -> Evidence {
@@ -148,7 +148,7 @@ pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble
             Trouble::Others(most) => (1.0 + (most - 1.0) * random.unit(), 0.0),
             Trouble::Late(late) => (1.0, late),
         };
-        let mut observed = |evidence: Evidence, window: Window| {
+        let mut observed = |evidence: Evidence, window: StepLengths| {
             seconds += window.warmup + window.seconds + AROUND;
             Observed {
                 throughput: evidence.committed as f64 / window.seconds,

@@ -1,26 +1,26 @@
 use super::evidence::{Evidence, slow};
 use super::simulation::{Queue, Ran, Trouble, run, told};
 use super::*;
+use crate::counters::{TransactionCount, TrialCounters};
 use crate::latency::record;
-use crate::ledger::{Ledger, TransactionCount};
-use crate::limit::LimitMeasure;
+use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
 use crate::random::SplitMix64;
 use crate::record::{NamedTransactions, TrialRecord};
-use crate::response::{Bounded, ResponseSummary};
+use crate::response::{BoundedLatency, ResponseSummary};
 use crate::search_question::NEIGHBOUR;
 
 const P99: Search = Search {
     most: LoadBy::Rate,
-    measure: LimitMeasure::P99,
+    metric: LimitMetric::P99,
     below: 20.0,
     transaction: None,
     from: None,
 };
-const MEAN: Search = Search { measure: LimitMeasure::Mean, below: 110.0, ..P99 };
+const MEAN: Search = Search { metric: LimitMetric::Mean, below: 110.0, ..P99 };
 
 const fn lengths(warmup: f64, seconds: f64) -> Lengths {
-    Lengths { full: Window { warmup, seconds } }
+    Lengths { full: StepLengths { warmup, seconds } }
 }
 
 /// The lengths of a command line without `--duration`.
@@ -157,7 +157,7 @@ fn a_figure_that_other_processes_moved_is_marked() {
 }
 
 /// A step with this known 99th percentile, in milliseconds.
-fn observed(figure: f64, window: Window) -> Observed {
+fn observed(figure: f64, window: StepLengths) -> Observed {
     let mut evidence = Evidence {
         seconds: window.seconds,
         arrived: 20_000,
@@ -312,8 +312,8 @@ fn evidence(count: u64, beyond: u64) -> Evidence {
 #[test]
 fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
     let of = |search: &Search, count, beyond| evidence(count, beyond).judge(search).outcome;
-    let p95 = Search { measure: LimitMeasure::P95, ..P99 };
-    let mean = Search { measure: LimitMeasure::Mean, ..P99 };
+    let p95 = Search { metric: LimitMetric::P95, ..P99 };
+    let mean = Search { metric: LimitMetric::Mean, ..P99 };
     let rows = [
         // The 18 transactions of a step that once decided "1.24 transactions per second", and the
         // number that a percentile needs.
@@ -333,7 +333,7 @@ fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
         (&mean, 200, 200, Outcome::Failed),
     ];
     for (search, count, beyond, expected) in rows {
-        assert_eq!(of(search, count, beyond), expected, "{:?} {count} {beyond}", search.measure);
+        assert_eq!(of(search, count, beyond), expected, "{:?} {count} {beyond}", search.metric);
     }
 }
 
@@ -456,15 +456,19 @@ fn a_step_that_lost_too_much_cpu_time_to_other_guests_is_repeated_but_not_for_ev
 
 #[test]
 fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_limit() {
-    let times =
-        ResponseSummary { count: 9, p50: Bounded::value(30e6), ..ResponseSummary::default() };
+    let times = ResponseSummary {
+        count: 9,
+        p50: BoundedLatency::value(30e6),
+        ..ResponseSummary::default()
+    };
     let response = Some(times);
     let named =
         NamedTransactions { name: "slow".to_owned(), response, ..NamedTransactions::default() };
     let counts =
         TransactionCount { name: "slow".to_owned(), started: 9, ..TransactionCount::default() };
-    let ledger = Ledger { started: 9, transactions: vec![counts], ..Ledger::default() };
-    let record = TrialRecord { ledger, transactions: vec![named], ..TrialRecord::default() };
+    let counters =
+        TrialCounters { started: 9, transactions: vec![counts], ..TrialCounters::default() };
+    let record = TrialRecord { counters, transactions: vec![named], ..TrialRecord::default() };
     let of = |name: &str| slow(&Search { transaction: Some(name.to_owned()), ..P99 }, &record);
     assert_eq!(of("slow").and_then(|it| it.transaction).as_deref(), Some("slow"));
     assert_eq!(of("fast"), None);
@@ -494,7 +498,7 @@ fn who_falls_behind_or_fails_does_not_pass() {
     let mut few = Evidence { is_open_loop: true, ..evidence(3, 0) };
     few.arrived = 4;
     assert_eq!(few.judge(&P99).outcome, Outcome::Open);
-    let failed = Search { measure: LimitMeasure::Failed, below: 1.0, ..P99 };
+    let failed = Search { metric: LimitMetric::Failed, below: 1.0, ..P99 };
     let mut failing = evidence(980, 0);
     (failing.arrived, failing.lost) = (1_000, 20);
     let judged = failing.judge(&failed);

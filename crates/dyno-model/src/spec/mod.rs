@@ -42,15 +42,15 @@ use crate::client_group::BackgroundPlan;
 use crate::limit::Limit;
 use crate::lists;
 use crate::plan::{
-    Compare, Configuration, EndpointPlan, FORMAT, FreshData, LoadPlan, Metric, Plan, SystemPlan,
-    Variation, Via, WorkloadPlan,
+    Compare, ComparisonMetric, Configuration, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan,
+    SystemPlan, Variation, Via, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
 use crate::words::suggestion;
 use choice::Choice;
 use diagnostic::{Problems, Source, black_out_passwords};
-use factors::Place;
+use factors::FactorTarget;
 use reader::Fields;
 use std::collections::BTreeMap;
 use tree::{Entry, Table, Value};
@@ -142,8 +142,13 @@ pub fn parse(
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
     let Input { file_name: spec, is_line, declared, .. } = input;
-    let scripts =
-        scripts::Place { spec, is_line, read: input.script, declared, kind: TextKind::Script };
+    let scripts = scripts::FactorTarget {
+        spec,
+        is_line,
+        read: input.script,
+        declared,
+        kind: TextKind::Script,
+    };
     let known = option::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
@@ -381,7 +386,7 @@ struct Design {
     seed: u64,
     data: FreshData,
     compare: Option<Compare>,
-    primary: Option<Metric>,
+    primary: Option<ComparisonMetric>,
     exclusions: Vec<Choice>,
 }
 
@@ -468,7 +473,7 @@ impl Parts<'_> {
             let workload =
                 factors::with_levels(self.workload.0, self.factors, &combination, |place| {
                     match place {
-                        Place::Workload(option) => Some(option),
+                        FactorTarget::Workload(option) => Some(option),
                         _ => None,
                     }
                 });
@@ -478,7 +483,7 @@ impl Parts<'_> {
                     self.factors,
                     &combination,
                     |place| match place {
-                        Place::Load(key) => Some(key),
+                        FactorTarget::Load(key) => Some(key),
                         _ => None,
                     },
                 );
@@ -496,21 +501,21 @@ impl Parts<'_> {
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
-                    Place::QueryMode => variation.query_mode = QueryMode::named(&value),
-                    Place::Setting { system, name } => {
+                    FactorTarget::QueryMode => variation.query_mode = QueryMode::named(&value),
+                    FactorTarget::Setting { system, name } => {
                         settings.push(SettingLevel {
                             system: system.clone(),
                             name: name.clone(),
                             value,
                         });
                     }
-                    Place::Storage => variation.storage = Some(value),
-                    Place::Endpoint => variation.endpoint = Some(value),
-                    Place::Background(name) => {
+                    FactorTarget::Storage => variation.storage = Some(value),
+                    FactorTarget::Endpoint => variation.endpoint = Some(value),
+                    FactorTarget::Background(name) => {
                         background
                             .extend(value.parse().ok().map(|clients| (name.clone(), clients)));
                     }
-                    Place::Workload(_) | Place::Load(_) => {}
+                    FactorTarget::Workload(_) | FactorTarget::Load(_) => {}
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {

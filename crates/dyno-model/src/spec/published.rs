@@ -5,14 +5,14 @@ use super::keys::{PUBLISHED, Takes};
 use super::load;
 use super::reader::{Fields, unknown_system, wrong_type};
 use super::tree::Value;
-use crate::plan::{Metric, Published};
+use crate::plan::{ComparisonMetric, Published};
 
 /// Values of `metric`, and of `design.primary`.
-pub(super) const METRICS: [(&str, Metric); 4] = [
-    ("throughput", Metric::Throughput),
-    ("mean-ms", Metric::MeanMs),
-    ("p95-ms", Metric::P95Ms),
-    ("p99-ms", Metric::P99Ms),
+pub(super) const METRICS: [(&str, ComparisonMetric); 4] = [
+    ("throughput", ComparisonMetric::Throughput),
+    ("mean-ms", ComparisonMetric::MeanMs),
+    ("p95-ms", ComparisonMetric::P95Ms),
+    ("p99-ms", ComparisonMetric::P99Ms),
 ];
 
 /// Reads all tables. `systems` are the valid values of `system`.

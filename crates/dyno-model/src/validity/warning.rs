@@ -1,7 +1,7 @@
 //! Typed warnings about figures. The report's message table contains their texts.
 
 use crate::monitor::SessionGroup;
-use crate::plan::Metric;
+use crate::plan::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +139,7 @@ pub enum Warning {
     /// and biases the trial's figure. Evaluated when a report is generated, from the timeline.
     WarmUpLeft {
         /// Throughput or mean response time.
-        metric: Metric,
+        metric: ComparisonMetric,
         /// Length of the initial part, in seconds.
         seconds: f64,
         /// The figure divided by the figure without the initial part, minus 1. Raised from 0.02 on.
@@ -149,7 +149,7 @@ pub enum Warning {
     /// timeline.
     Drift {
         /// Throughput or mean response time.
-        metric: Metric,
+        metric: ComparisonMetric,
         /// Change from the start of the window, without its initial warm-up, to its end, divided by
         /// the mean. Raised from 0.02 on.
         share: f64,

@@ -10,7 +10,7 @@ use crate::statistics::{Ending, Finished, Tally, Times};
 use dyno_drivers::{Driver, lock};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, Verdict, Workload};
+use dyno_engine::workload::{AfterFailure, AuditFacts, ClientId, DataSet, NoData, Workload};
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct Client {
     /// Transactions since the client last waited.
     turn: u32,
     /// What happens to the client after the transaction that just failed.
-    verdict: Verdict,
+    verdict: AfterFailure,
 }
 
 impl Client {
@@ -59,7 +59,7 @@ impl Client {
             sample,
             number: 0,
             turn: 0,
-            verdict: Verdict::Policy,
+            verdict: AfterFailure::Policy,
         }
     }
 
@@ -87,7 +87,7 @@ impl Client {
                 Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 },
             );
             let late = FailureKind::Timeout.failure("skipped: too late");
-            return self.fail(Verdict::Skipped, late);
+            return self.fail(AfterFailure::Skipped, late);
         }
         if style.connects_each_time {
             self.connect(session).await?;
@@ -145,7 +145,7 @@ impl Client {
                 self.is_exclusive(session).await;
                 Ok(())
             }
-            Err((_, failure)) => self.fail(Verdict::GoesOn, failure),
+            Err((_, failure)) => self.fail(AfterFailure::GoesOn, failure),
         }
     }
 
@@ -171,12 +171,12 @@ impl Client {
         self.counters.aborted += 1;
         session.disconnect().await;
         let everybody = self.scene.options.exits_on_abort;
-        self.fail(if everybody { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
+        self.fail(if everybody { AfterFailure::EndsRun } else { AfterFailure::EndsClient }, failure)
     }
 
     fn fail(
         &mut self,
-        verdict: Verdict,
+        verdict: AfterFailure,
         failure: OperationFailure,
     ) -> Result<(), OperationFailure> {
         self.verdict = verdict;
@@ -294,7 +294,7 @@ impl Workload for Scripts {
         client.transaction(session).await
     }
 
-    fn verdict(&self, client: &Client, _failure: &OperationFailure) -> Verdict {
+    fn verdict(&self, client: &Client, _failure: &OperationFailure) -> AfterFailure {
         client.verdict
     }
 

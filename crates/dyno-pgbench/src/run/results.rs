@@ -45,7 +45,7 @@ pub(super) fn record(
         let mut record = TrialRecord { schema, ..record.trial_record(trial, started_at, version) };
         if is_whole {
             let facts = record.facts.get_or_insert_default();
-            facts.unbalanced.extend(tally.differences(&record.ledger));
+            facts.unbalanced.extend(tally.differences(&record.counters));
         }
         if aborted > 0 {
             let facts = record.facts.get_or_insert_default();

@@ -10,7 +10,7 @@ use super::percentiles::{Distribution, PercentileChart};
 use super::svg::{Chart, Drawing, Labels};
 use super::text::Quantity;
 use super::timeline::{Course, Moment, TimelineChart};
-use super::topology::{Place, TopologyChart};
+use super::topology::{LevelRatio, TopologyChart};
 use super::tracks::{Stretch, Track, TrackCourse};
 use proptest::prelude::*;
 
@@ -327,8 +327,8 @@ proptest! {
     fn topologies_stay_inside_the_picture(
         columns in proptest::collection::vec(proptest::collection::vec((name(), name()), 0..4), 0..5), inside in 0usize..7,
     ) {
-        let place = |(name, note)| Place { name, note };
-        let columns: Vec<Vec<Place>> =
+        let place = |(name, note)| LevelRatio { name, note };
+        let columns: Vec<Vec<LevelRatio>> =
             columns.into_iter().map(|column| column.into_iter().map(place).collect()).collect();
         let links = (0..columns.len()).map(|column| [(column, 0), (column + 1, 1)]).collect();
         let text = || "axis".to_owned();
@@ -360,7 +360,7 @@ proptest! {
 
 #[test]
 fn a_box_far_below_is_reached_from_the_side() {
-    let place = |name: &str| Place { name: name.to_owned(), note: "note".to_owned() };
+    let place = |name: &str| LevelRatio { name: name.to_owned(), note: "note".to_owned() };
     let columns = vec![vec![place("dyno")], ["1", "2", "3"].map(place).to_vec()];
     let chart = TopologyChart {
         machine: String::new(),

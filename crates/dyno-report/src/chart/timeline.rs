@@ -100,7 +100,7 @@ impl TimelineChart {
             })
             .collect();
         draw_grids(&mut drawing, &axes, &places, columns);
-        let courses = self.repeats.iter().zip(&places).map(|(course, (upper, lower))| Place {
+        let courses = self.repeats.iter().zip(&places).map(|(course, (upper, lower))| LevelRatio {
             course,
             x: Scale::linear(0.0, axes.seconds, upper.left, upper.right),
             upper: *upper,
@@ -264,7 +264,7 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
 
 /// Plot areas of a trial: throughput, response times, and all panels together; the time axis is
 /// below the last one.
-struct Place<'a> {
+struct LevelRatio<'a> {
     course: &'a Course,
     x: Scale,
     upper: Frame,
@@ -272,7 +272,7 @@ struct Place<'a> {
     all: Frame,
 }
 
-impl Place<'_> {
+impl LevelRatio<'_> {
     /// Vertical lines through all panels.
     fn uprights(&self, moments: &[f64]) -> Vec<Stroke> {
         let at = |moment: &f64| self.x.at(*moment).clamp(self.upper.left, self.upper.right);
@@ -316,13 +316,13 @@ impl Place<'_> {
 }
 
 /// Draws all trials, one kind of mark at a time, so that equal marks share an element.
-fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], columns: usize) {
+fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], columns: usize) {
     drawing.open("panel-title");
     for place in places {
         panel_title(drawing, "", place.upper, &place.course.title);
     }
     drawing.close();
-    drawing.rectangles("warmup", &places.iter().filter_map(Place::warmup).collect::<Vec<_>>());
+    drawing.rectangles("warmup", &places.iter().filter_map(LevelRatio::warmup).collect::<Vec<_>>());
     let stalls =
         places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());

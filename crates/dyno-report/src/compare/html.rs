@@ -14,7 +14,7 @@ use crate::words;
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair, OverAll};
 use dyno_analysis::model::Range;
 use dyno_model::lists::distinct;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, PreEscaped, html};
 
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
@@ -63,10 +63,11 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
 }
 
 /// The metric of the first chart: throughput, if it is compared.
-fn first_metric(model: &CompareModel) -> Metric {
-    let has_throughput = model.comparisons().any(|(_, it)| it.metric == Metric::Throughput);
-    let primary = model.headline().map_or(Metric::Throughput, |it| it.metric);
-    if has_throughput { Metric::Throughput } else { primary }
+fn first_metric(model: &CompareModel) -> ComparisonMetric {
+    let has_throughput =
+        model.comparisons().any(|(_, it)| it.metric == ComparisonMetric::Throughput);
+    let primary = model.headline().map_or(ComparisonMetric::Throughput, |it| it.metric);
+    if has_throughput { ComparisonMetric::Throughput } else { primary }
 }
 
 fn warnings(model: &CompareModel, lang: Lang) -> Markup {
@@ -90,7 +91,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
         return html! {};
     }
     let metrics = distinct(model.comparisons().map(|(_, metric)| metric.metric));
-    let group = |metric: Metric| {
+    let group = |metric: ComparisonMetric| {
         let rows = model.comparisons().filter(|(_, pair)| pair.metric == metric);
         let rows = rows.map(|(configuration, pair)| row(configuration, pair, lang)).collect();
         ForestGroup { title: names::metric(metric, lang).to_owned(), rows }

@@ -7,7 +7,7 @@ use dyno_analysis::compare::model::{
     CompareModel, ConfigurationName, MetricPair, OverAll, SideFigures, SideName, SideRow,
 };
 use dyno_analysis::model::{Estimate, Verdict};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
     if let Some(title) = &model.title {
@@ -113,7 +113,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
 fn without_figures(model: &CompareModel, lang: Lang) -> Option<String> {
     let names = model.configurations.iter().flat_map(|pair| {
         let configuration = compare::pair(pair, lang);
-        let name = move |metric: &Metric| {
+        let name = move |metric: &ComparisonMetric| {
             fill!(compare::METRIC_OF, lang, metric = names::metric(*metric, lang), configuration)
         };
         pair.without_figures.iter().map(name)

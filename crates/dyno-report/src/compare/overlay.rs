@@ -10,16 +10,16 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, list, names, page};
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, LimitPair, SideName};
-use dyno_analysis::model::{CoursePoint, Estimate, Measure};
+use dyno_analysis::model::{CoursePoint, Estimate, Metric};
 use dyno_model::lists::distinct;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, PreEscaped, html};
 
 /// Maximum number of panels in one chart.
 const PANELS: usize = 6;
 
 /// A chart of a metric; `None` if a side has fewer than two points.
-pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup {
+pub(super) fn figure(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Markup {
     let (mut panels, is_over_time) = match over_clients(model, metric, lang) {
         panels if panels.is_empty() => (over_time(model, metric, lang), true),
         panels => (panels, false),
@@ -33,10 +33,10 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
     let over = if is_over_time { &page::CHART_SECONDS } else { &headings::CLIENTS };
     let chart = chart(metric, over, is_over_time, panels, lang);
     let lines = list(lang, &notes::legends(model, lang));
-    let measure = &chart.y_title;
+    let y_title = &chart.y_title;
     let description = match is_over_time {
-        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, measure, lines),
-        true => fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.text(lang), lines),
+        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, y_title, lines),
+        true => fill!(page::CHART_DESCRIPTION_POINTS, lang, y_title, over = over.text(lang), lines),
     };
     let title = match (is_over_time, metric.is_more_better()) {
         (false, true) => page::CHART_TITLE_THROUGHPUT,
@@ -49,7 +49,7 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
     } else {
         names::labelled(title.text(lang), names::metric(metric, lang), lang)
     };
-    let id = format!("overlay-{}", Measure::from(metric).id());
+    let id = format!("overlay-{}", Metric::from(metric).id());
     let labels = Labels { id: &id, title: &title, description: &description };
     html! {
         figure id=(id) {
@@ -60,17 +60,17 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
 }
 
 /// Limits on a metric, with their labels.
-fn limits(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<(f64, String)> {
+fn limits(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Vec<(f64, String)> {
     let all =
-        model.limits.iter().filter(|it| it.part.is_none() && it.measure.metric() == Some(metric));
+        model.limits.iter().filter(|it| it.part.is_none() && it.metric.metric() == Some(metric));
     let label = |it: &LimitPair| {
-        fill!(page::CHART_LIMIT, lang, value = figures::limit_value(it.measure, it.value))
+        fill!(page::CHART_LIMIT, lang, value = figures::limit_value(it.metric, it.value))
     };
     all.map(|it| (it.value, label(it))).collect()
 }
 
 fn chart(
-    metric: Metric,
+    metric: ComparisonMetric,
     over: &Message,
     is_over_time: bool,
     panels: Vec<CurvePanel>,
@@ -104,7 +104,7 @@ fn curves(
 }
 
 /// Panels of the series with several numbers of clients.
-fn over_clients(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
+fn over_clients(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Vec<CurvePanel> {
     let labels = distinct(model.configurations.iter().map(|pair| pair.name.label.as_str()));
     let is_alone = labels.len() == 1;
     let panel = |label: &str| {
@@ -135,7 +135,7 @@ fn point(
     pair: &ConfigurationPair,
     estimate: &Estimate,
     side: SideName,
-    metric: Metric,
+    metric: ComparisonMetric,
     lang: Lang,
 ) -> CurvePoint {
     let quantity = if metric.is_more_better() { Quantity::Number } else { Quantity::Time };
@@ -153,10 +153,10 @@ fn point(
 }
 
 /// Panels of the configurations' timelines.
-fn over_time(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
+fn over_time(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Vec<CurvePanel> {
     let figure = |point: &CoursePoint| match metric {
-        Metric::Throughput => Some(point.throughput),
-        Metric::P99Ms => point.p99_ms,
+        ComparisonMetric::Throughput => Some(point.throughput),
+        ComparisonMetric::P99Ms => point.p99_ms,
         _ => None,
     };
     let points = |course: &[CoursePoint]| {

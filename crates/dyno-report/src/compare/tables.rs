@@ -3,8 +3,8 @@
 use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
-use crate::measures;
 use crate::messages::{Lang, Message, columns, compare, fill, headings, names};
+use crate::metrics;
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
@@ -140,7 +140,7 @@ pub(super) fn verdict_cell(metric: &MetricPair) -> Cell {
 
 /// Name of a figure, with the numbers of trials if they differ from those of all valid ones.
 fn figure_name(pair: &ConfigurationPair, metric: &MetricPair, lang: Lang) -> String {
-    let name = measures::heading(metric.metric.into()).map_or("", |heading| heading.text(lang));
+    let name = metrics::heading(metric.metric.into()).map_or("", |heading| heading.text(lang));
     let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
     let (base, new) = (repeats(metric.base), repeats(metric.new));
     if (base, new) == (pair.base.trials_valid, pair.new.trials_valid) {

@@ -9,13 +9,17 @@ use dyno_analysis::compare::model::{
 };
 use dyno_analysis::model::{Effect, LimitVerdict, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
 
 pub(super) fn all(model: &CompareModel, lang: Lang) -> Vec<Tile> {
     let mut all = Vec::new();
     if let Some(pair) = model.headline_configuration() {
-        let first = [Metric::HighestRate, Metric::MostClients, Metric::Throughput];
+        let first = [
+            ComparisonMetric::HighestRate,
+            ComparisonMetric::MostClients,
+            ComparisonMetric::Throughput,
+        ];
         all.extend(first.into_iter().filter_map(|metric| figure(model, pair, metric, lang)));
         all.extend(TIMES.into_iter().find_map(|metric| figure(model, pair, metric, lang)));
     }
@@ -37,7 +41,7 @@ pub(super) fn all(model: &CompareModel, lang: Lang) -> Vec<Tile> {
 fn figure(
     model: &CompareModel,
     pair: &ConfigurationPair,
-    metric: Metric,
+    metric: ComparisonMetric,
     lang: Lang,
 ) -> Option<Tile> {
     let of_pair = pair.metrics.iter().find(|it| it.metric == metric)?;
@@ -117,7 +121,7 @@ fn limit(pair: &LimitPair, lang: Lang) -> Tile {
             |it| words::limit(it).text(lang).to_owned(),
         )
     };
-    let name = figures::limit_in(pair.part.as_ref(), pair.measure, pair.value);
+    let name = figures::limit_in(pair.part.as_ref(), pair.metric, pair.value);
     Tile {
         before: Some(verdict(pair.base)),
         is_alarming: pair.new == Some(LimitVerdict::Failed),

@@ -2,7 +2,7 @@
 
 pub(super) mod facts;
 pub(super) mod isolation;
-pub(super) mod measures;
+pub(super) mod metrics;
 pub(super) mod notes;
 pub(super) mod sections;
 pub(super) mod sheet;

@@ -256,7 +256,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
 /// How the questions were decided.
 pub(crate) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
-    let metric = names::metric(model.judged_by, lang);
+    let metric = names::metric(model.primary_metric, lang);
     let reserve = figures::limit(model.comparison_rules.reserve * 100.0);
     fill!(notes::NOTE_QUESTIONS, lang, alpha, metric, reserve)
 }
@@ -296,7 +296,7 @@ pub(crate) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
 /// How to read the table of variance components.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> String {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    fill!(notes::NOTE_SCATTER, lang, margin, metric = names::metric(model.judged_by, lang))
+    fill!(notes::NOTE_SCATTER, lang, margin, metric = names::metric(model.primary_metric, lang))
 }
 
 /// How comparisons were made.

@@ -3,11 +3,11 @@
 
 use crate::cell::{Cell, Value};
 use crate::figures;
-use crate::measures;
 use crate::messages::{Message, headings};
+use crate::metrics;
 use crate::table::{Column, Form, Table};
 use crate::words;
-use dyno_analysis::model::{Effect, Estimate, Figures, Measure, ReportModel};
+use dyno_analysis::model::{Effect, Estimate, Figures, Metric, ReportModel};
 
 /// The rows' data, and the table with the columns added so far.
 pub(crate) struct Sheet<R> {
@@ -86,15 +86,11 @@ impl<R> Sheet<R> {
     }
 
     /// Adds a column for each measure; a dash if the row has no such figure.
-    pub(crate) fn measures(
-        self,
-        measures: &[Measure],
-        of: impl Fn(&R) -> Option<&Figures>,
-    ) -> Self {
-        let shown = measures.iter().filter_map(|it| Some((*it, measures::heading(*it)?)));
-        shown.fold(self, |sheet, (measure, heading)| {
+    pub(crate) fn measures(self, metrics: &[Metric], of: impl Fn(&R) -> Option<&Figures>) -> Self {
+        let shown = metrics.iter().filter_map(|it| Some((*it, metrics::heading(*it)?)));
+        shown.fold(self, |sheet, (metric, heading)| {
             sheet.right(heading, |row| {
-                of(row).map_or_else(Cell::absent, |it| measures::cell(it, measure))
+                of(row).map_or_else(Cell::absent, |it| metrics::cell(it, metric))
             })
         })
     }
@@ -103,14 +99,14 @@ impl<R> Sheet<R> {
     /// one.
     pub(crate) fn estimates(
         self,
-        measures: &[Measure],
+        metrics: &[Metric],
         of: impl Fn(&R) -> (&Figures, Option<u32>),
     ) -> Self {
-        let shown = measures.iter().filter_map(|it| Some((*it, measures::heading(*it)?)));
-        shown.fold(self, |sheet, (measure, heading)| {
+        let shown = metrics.iter().filter_map(|it| Some((*it, metrics::heading(*it)?)));
+        shown.fold(self, |sheet, (metric, heading)| {
             sheet.right(heading, |row| {
                 let (figures, valid) = of(row);
-                measures::estimate_cell(figures, measure, valid)
+                metrics::estimate_cell(figures, metric, valid)
             })
         })
     }

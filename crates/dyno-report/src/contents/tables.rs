@@ -3,19 +3,19 @@
 
 use crate::cell::Cell;
 use crate::figures;
-use crate::measures::{
-    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, OUTCOMES, PART, RESOURCES, STAGE,
-    STEP, TIMES, TRIAL,
-};
 use crate::messages::{
     Lang, Message, columns, growth, headings, names, page, question, said, warning,
+};
+use crate::metrics::{
+    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, OUTCOMES, PART, RESOURCES, STAGE,
+    STEP, TIMES, TRIAL,
 };
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::{notes, words};
 use dyno_analysis::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Figures, KindCount,
-    LimitVerdict, Measure, Part, PartRow, Question, Range, ReportModel, Scope, SearchRow,
+    LimitVerdict, Metric, Part, PartRow, Question, Range, ReportModel, Scope, SearchRow,
     StatementRow, StatementTable, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
@@ -61,8 +61,8 @@ pub(crate) fn results(model: &ReportModel) -> Table {
     let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
     let table = Sheet::of_configurations(model, rows)
         .right(&headings::TRIALS_VALID, |row| trials_valid(row))
-        .estimates(&[Measure::Throughput], |row| (&row.figures, None))
-        .half_width(|row| row.figures.estimate(Measure::Throughput))
+        .estimates(&[Metric::Throughput], |row| (&row.figures, None))
+        .half_width(|row| row.figures.estimate(Metric::Throughput))
         .estimates(TIMES, |row| (&row.figures, Some(row.trials_valid)))
         .measures(OUTCOMES, |row| Some(&row.figures))
         .left(&headings::VALIDITY_COLUMN, |row| Cell::word(words::validity(row.validity)))
@@ -78,7 +78,7 @@ fn trials_valid(row: &ConfigurationRow) -> Cell {
 
 /// Results of saturation searches.
 pub(crate) fn searches(model: &ReportModel) -> Table {
-    let most = model.searches.first().map_or(Measure::HighestRate, |row| row.metric().into());
+    let most = model.searches.first().map_or(Metric::HighestRate, |row| row.metric().into());
     let found = |row: &SearchRow| model.estimate(row.configuration, row.metric());
     let repeats = |row: &SearchRow| found(row).map_or(0, |found| found.repeats).to_string();
     Sheet::of_configurations(model, model.searches.iter().map(|row| (row.configuration, row)))
@@ -91,7 +91,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
 }
 
 /// The parts of a scope, with their names and figures.
-fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Measure]) -> Table {
+fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Metric]) -> Table {
     Sheet::of_configurations(model, by_line(model, model.parts(scope), |row| row.configuration))
         .left(name, |row| Cell::text(&row.name))
         .estimates(shown, |row| of_part(model, row))
@@ -163,17 +163,17 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
 pub(crate) fn limits(model: &ReportModel) -> Table {
     Sheet::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
         .left(&headings::LIMIT, |row| {
-            Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value))
+            Cell::text(figures::limit_in(row.part.as_ref(), row.metric, row.value))
         })
         .right(&headings::TRIALS_VALID, |row| Cell::text(row.repeats.to_string()))
         .right(&headings::FIGURE, |row| {
             let shown =
-                |value| figures::bounded(figures::of_limit(row.measure, value), row.is_bound);
+                |value| figures::bounded(figures::of_limit(row.metric, value), row.is_bound);
             Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Failed)
         })
         .right(&headings::LIMIT_INTERVAL, |row| {
             let ends =
-                |it: Range| [it.low, it.high].map(|value| figures::of_limit(row.measure, value));
+                |it: Range| [it.low, it.high].map(|value| figures::of_limit(row.metric, value));
             Cell::span(row.interval.map(ends), "..")
         })
         .left(&headings::VERDICT, |row| Cell::word(words::limit(row.verdict)))
@@ -278,7 +278,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     // Keeps both metrics of a question together.
     let mut sorted: Vec<&Question> = model.questions.iter().collect();
     let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
-    sorted.sort_by_key(|it| (first(it), it.metric != model.judged_by));
+    sorted.sort_by_key(|it| (first(it), it.metric != model.primary_metric));
     let cells = |it: &Question| match it.comparisons.len() {
         of if it.cells as usize == of => of.to_string(),
         of => format!("{}/{of}", it.cells),
@@ -302,7 +302,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
 
 /// Variance components of each ratio of the primary metric, and how to reduce them.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
-    let asked = model.questions.iter().filter(|it| it.metric == model.judged_by);
+    let asked = model.questions.iter().filter(|it| it.metric == model.primary_metric);
     let rows = asked.filter_map(|it| Some((it, it.scatter?.ratio?)));
     let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
     Sheet::of_pairs(rows, |(it, _)| [it.subject.clone(), it.baseline.clone()])
@@ -346,7 +346,7 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     let lines = |it: &Comparison| {
         (model.configurations[it.subject].line, model.configurations[it.baseline].line)
     };
-    sorted.sort_by_key(|it| (lines(it), it.metric != model.judged_by, it.clients));
+    sorted.sort_by_key(|it| (lines(it), it.metric != model.primary_metric, it.clients));
     let label = |configuration| model.line_of(configuration).label.clone();
     Sheet::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
         .left(&headings::METRIC, |it| {
@@ -371,13 +371,13 @@ pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
             .zip(&growth.milestones)
             .map(move |(step, rows)| (line.configuration, step, *rows))
     });
-    let rate = |step: &Figures| step.estimate(Measure::RowThroughput);
+    let rate = |step: &Figures| step.estimate(Metric::RowThroughput);
     Sheet::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
         .right(&growth::GROWTH_ROWS, |(.., rows)| Cell::count(*rows))
         .right(&headings::TRIALS_VALID, |(_, step, _)| {
             Cell::figure(rate(step).map(|rate| rate.repeats.to_string()))
         })
-        .estimates(&[Measure::RowThroughput], |(_, step, _)| (*step, None))
+        .estimates(&[Metric::RowThroughput], |(_, step, _)| (*step, None))
         .half_width(|(_, step, _)| rate(step))
         .measures(STEP, |(_, step, _)| Some(*step))
         .table()
@@ -467,7 +467,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
 fn with_figures(
     model: &ReportModel,
     has_them: fn(&ConfigurationRow) -> bool,
-    shown: &[Measure],
+    shown: &[Metric],
 ) -> Table {
     let rows = model.configurations.iter().enumerate().filter(|(_, row)| has_them(row));
     Sheet::of_configurations(model, rows).measures(shown, |row| Some(&row.figures)).table()

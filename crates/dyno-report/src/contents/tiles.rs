@@ -5,7 +5,7 @@ use crate::grid::{chip, unbroken};
 use crate::messages::{Lang, fill, page, tiles};
 use crate::words::{self, Word};
 use dyno_analysis::model::{Effect, Estimate, Range, RatioBound, Verdict};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, html};
 
 /// Maximum number of limits with a tile; the table of limits shows all of them.
@@ -119,24 +119,29 @@ pub(crate) fn markup(all: &[Tile], lang: Lang) -> Markup {
 }
 
 /// Title of a metric's tile.
-pub(crate) fn name(metric: Metric, lang: Lang) -> String {
+pub(crate) fn name(metric: ComparisonMetric, lang: Lang) -> String {
     let figure = match metric {
-        Metric::Throughput => return tiles::THROUGHPUT.text(lang).to_owned(),
-        Metric::HighestRate => return tiles::HIGHEST_RATE.text(lang).to_owned(),
-        Metric::MostClients => return tiles::MOST_CLIENTS.text(lang).to_owned(),
-        Metric::MeanMs => crate::messages::columns::MEAN.text(lang),
-        Metric::P50Ms => "p50",
-        Metric::P90Ms => "p90",
-        Metric::P95Ms => "p95",
-        Metric::P99Ms => "p99",
-        Metric::P999Ms => "p99.9",
-        Metric::MaxMs => crate::messages::columns::MAX.text(lang),
+        ComparisonMetric::Throughput => return tiles::THROUGHPUT.text(lang).to_owned(),
+        ComparisonMetric::HighestRate => return tiles::HIGHEST_RATE.text(lang).to_owned(),
+        ComparisonMetric::MostClients => return tiles::MOST_CLIENTS.text(lang).to_owned(),
+        ComparisonMetric::MeanMs => crate::messages::columns::MEAN.text(lang),
+        ComparisonMetric::P50Ms => "p50",
+        ComparisonMetric::P90Ms => "p90",
+        ComparisonMetric::P95Ms => "p95",
+        ComparisonMetric::P99Ms => "p99",
+        ComparisonMetric::P999Ms => "p99.9",
+        ComparisonMetric::MaxMs => crate::messages::columns::MAX.text(lang),
     };
     fill!(tiles::RESPONSE_TIME, lang, figure)
 }
 
 /// Response times; the first one that is known gets a tile.
-pub(crate) const TIMES: [Metric; 4] = [Metric::P99Ms, Metric::P95Ms, Metric::P50Ms, Metric::MeanMs];
+pub(crate) const TIMES: [ComparisonMetric; 4] = [
+    ComparisonMetric::P99Ms,
+    ComparisonMetric::P95Ms,
+    ComparisonMetric::P50Ms,
+    ComparisonMetric::MeanMs,
+];
 
 /// Whether a ratio is shown as a factor.
 fn is_factor(ratio: f64) -> bool {

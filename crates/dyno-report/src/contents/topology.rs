@@ -2,7 +2,7 @@
 
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
-use crate::chart::topology::{Place, TopologyChart};
+use crate::chart::topology::{LevelRatio, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names, said};
 use dyno_analysis::model::{NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath};
 
@@ -30,7 +30,7 @@ fn node(node: TopologyNode, lang: Lang) -> String {
 }
 
 /// The component on a network path, and which path it is; `None` if the path is direct.
-fn on_way(path: &TopologyPath, lang: Lang) -> Option<Place> {
+fn on_way(path: &TopologyPath, lang: Lang) -> Option<LevelRatio> {
     let role = match path.via {
         PathVia::Direct => return None,
         PathVia::Tcp => "TCP",
@@ -43,15 +43,15 @@ fn on_way(path: &TopologyPath, lang: Lang) -> Option<Place> {
         PathVia::Proxy | PathVia::Application => &path.what,
         _ => &path.name,
     };
-    Some(Place {
+    Some(LevelRatio {
         name: name.clone(),
         note: if name == role { String::new() } else { role.to_owned() },
     })
 }
 
-fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
+fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> LevelRatio {
     let clients = fill!(headings::CLIENTS_MOST, lang, clients = topology.clients);
-    Place { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
+    LevelRatio { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
 }
 
 /// A diagram for each distinct topology.
@@ -65,7 +65,8 @@ pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Dr
 
 fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart {
     let mut columns = vec![vec![generator(model, topology, lang)]];
-    let paths: Vec<Place> = topology.paths.iter().filter_map(|path| on_way(path, lang)).collect();
+    let paths: Vec<LevelRatio> =
+        topology.paths.iter().filter_map(|path| on_way(path, lang)).collect();
     let has_direct = paths.len() < topology.paths.len();
     let mut links = Vec::new();
     let first = usize::from(!paths.is_empty()) + 1;
@@ -85,9 +86,9 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     let place = |it: &&TopologyNode| match it.role {
         // A single server carries the system's name.
         NodeRole::Server | NodeRole::Embedded => {
-            Place { name: systems.clone(), note: node(**it, lang) }
+            LevelRatio { name: systems.clone(), note: node(**it, lang) }
         }
-        _ => Place { name: node(**it, lang), note: systems.clone() },
+        _ => LevelRatio { name: node(**it, lang), note: systems.clone() },
     };
     columns.push(front.iter().map(place).collect());
     if front.iter().all(|it| it.role == NodeRole::Member) {
@@ -105,7 +106,10 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     }
     if !behind.is_empty() {
         columns.push(
-            behind.iter().map(|it| Place { name: node(**it, lang), note: String::new() }).collect(),
+            behind
+                .iter()
+                .map(|it| LevelRatio { name: node(**it, lang), note: String::new() })
+                .collect(),
         );
     }
     TopologyChart {
@@ -148,7 +152,7 @@ pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String>
 }
 
 fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
-    let said = |place: Place| match place.note.is_empty() {
+    let said = |place: LevelRatio| match place.note.is_empty() {
         true => place.name,
         false => names::with_note(&place.name, &place.note, lang),
     };

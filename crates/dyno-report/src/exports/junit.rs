@@ -109,14 +109,14 @@ fn configurations(model: &ReportModel) -> Vec<Case> {
 
 fn limit(model: &ReportModel, row: &LimitRow) -> Case {
     let kind = words::limit(row.verdict).text(EN);
-    let value = |value| figures::of_limit(row.measure, value);
+    let value = |value| figures::of_limit(row.metric, value);
     let figure = row.figure.map_or_else(
         || "no value".to_owned(),
         |figure| figures::bounded(value(figure), row.is_bound),
     );
     let interval = row.interval.map(|it| format!(" ({} .. {})", value(it.low), value(it.high)));
     let configuration = names::configuration(model, row.configuration, EN);
-    let limit = figures::limit_in(row.part.as_ref(), row.measure, row.value);
+    let limit = figures::limit_in(row.part.as_ref(), row.metric, row.value);
     Case {
         name: format!("{configuration}: {limit}"),
         outcome: match row.verdict {

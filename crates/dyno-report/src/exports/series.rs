@@ -2,19 +2,19 @@
 
 use crate::csv::{Sheet, word};
 use crate::messages::{EN, names};
-use dyno_analysis::model::{Figure, Measure, Range, ReportModel, Validity};
-use dyno_model::plan::Metric;
+use dyno_analysis::model::{Figure, Metric, Range, ReportModel, Validity};
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::printable;
 
 /// The metrics that are followed.
-const METRICS: [Metric; 7] = [
-    Metric::Throughput,
-    Metric::MeanMs,
-    Metric::P50Ms,
-    Metric::P95Ms,
-    Metric::P99Ms,
-    Metric::HighestRate,
-    Metric::MostClients,
+const METRICS: [ComparisonMetric; 7] = [
+    ComparisonMetric::Throughput,
+    ComparisonMetric::MeanMs,
+    ComparisonMetric::P50Ms,
+    ComparisonMetric::P95Ms,
+    ComparisonMetric::P99Ms,
+    ComparisonMetric::HighestRate,
+    ComparisonMetric::MostClients,
 ];
 
 /// A figure of a configuration in one run. A lower bound is none, because programs that follow
@@ -22,13 +22,13 @@ const METRICS: [Metric; 7] = [
 pub(super) struct Point {
     /// Name of the configuration; the same in every run.
     pub(super) configuration: String,
-    pub(super) metric: Metric,
+    pub(super) metric: ComparisonMetric,
     pub(super) value: f64,
     pub(super) interval: Option<Range>,
 }
 
 impl Point {
-    pub(super) fn measure(&self) -> Measure {
+    pub(super) fn measure(&self) -> Metric {
         self.metric.into()
     }
 

@@ -6,9 +6,9 @@ use super::history_files;
 use super::series::table;
 use crate::html::sample;
 use dyno_analysis::model::{
-    Figure, LimitRow, LimitVerdict, Measure, ReportModel, Validity, Verdict,
+    Figure, LimitRow, LimitVerdict, Metric, ReportModel, Validity, Verdict,
 };
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use roxmltree::{Document, Node};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ fn names_with_markup_and_control_characters_stay_text() {
 fn verdicts_become_failures_errors_and_skipped_tests() {
     let mut model = rush();
     let limit = |value: f64, verdict| LimitRow {
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         value,
         part: None,
         configuration: 0,
@@ -192,7 +192,7 @@ fn each_direction_of_github_action_benchmark_has_its_own_file() {
 fn a_lower_bound_is_no_value() {
     let mut model = rush();
     let figures = &mut model.configurations[0].figures;
-    figures.set(Measure::P95, Some(Figure::AtLeast { at_least: 95.0 }));
+    figures.set(Metric::P95, Some(Figure::AtLeast { at_least: 95.0 }));
     let name = crate::messages::names::configuration(&model, 0, crate::messages::EN);
     let document = parsed(&model, Export::Bmf);
     assert!(document[&name].get("p95-ms").is_none() && document[&name].get("p99-ms").is_some());

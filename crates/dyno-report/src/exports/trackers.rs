@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 /// built-in measure `latency` has nanoseconds.
 pub(super) fn bmf(model: &ReportModel) -> String {
     #[derive(Serialize)]
-    struct Metric {
+    struct ComparisonMetric {
         value: f64,
         #[serde(skip_serializing_if = "Option::is_none")]
         lower_value: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         upper_value: Option<f64>,
     }
-    let mut benchmarks: BTreeMap<String, BTreeMap<String, Metric>> = BTreeMap::new();
+    let mut benchmarks: BTreeMap<String, BTreeMap<String, ComparisonMetric>> = BTreeMap::new();
     for point in points(model) {
-        let metric = Metric {
+        let metric = ComparisonMetric {
             value: point.value,
             lower_value: point.interval.map(|interval| interval.low),
             upper_value: point.interval.map(|interval| interval.high),

@@ -89,8 +89,8 @@ impl Sheet {
 
     /// Writes a line per figure.
     fn figures(&mut self, model: &ReportModel, owner: &Owner<'_>, figures: &Figures) {
-        for (measure, figure) in figures.iter() {
-            self.figure(model, owner, (measure.id(), measure.unit()), figure);
+        for (metric, figure) in figures.iter() {
+            self.figure(model, owner, (metric.id(), metric.unit()), figure);
         }
     }
 

@@ -74,13 +74,13 @@ impl Page<'_> {
     }
 
     /// Collapsed figures; nothing if there are none.
-    pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
+    pub(super) fn folded_figures(&self, figures: &[ChartFigure]) -> Markup {
         html! {
             @if !figures.is_empty() { details {
                 summary { (fill!(page::PAGE_ALL_CHARTS, self.lang, number = figures.len())) }
                 @for figure in figures {
                     @if self.model.configurations.len() > FOLDED_SMALL {
-                        (Figure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
+                        (ChartFigure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
                     } @else { (figure.markup(self)) }
                 }
             } }
@@ -119,7 +119,7 @@ impl Page<'_> {
 
 /// A chart with its caption and its collapsed data table.
 #[derive(Clone)]
-pub(super) struct Figure {
+pub(super) struct ChartFigure {
     /// Unique in the page; also the name of the file of a stand-alone chart.
     pub(super) id: String,
     /// The result, or the subject.
@@ -133,7 +133,7 @@ pub(super) struct Figure {
     pub(super) data: Option<Markup>,
 }
 
-impl Figure {
+impl ChartFigure {
     /// Sets the subject of a figure whose title may be a result.
     pub(super) fn about(self, topic: impl Into<String>) -> Self {
         Self { topic: Some(topic.into()), ..self }

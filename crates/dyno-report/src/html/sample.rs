@@ -4,7 +4,7 @@
 
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    Estimate, HeatColumn, Measure, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
+    Estimate, HeatColumn, Metric, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_store::fixture::Shape;
@@ -100,7 +100,7 @@ pub(super) fn published(factor: f64) -> ReportModel {
     let mut model = rush();
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let ours = largest(
-        &mut model.configurations.iter().filter_map(|row| row.figures.value(Measure::Throughput)),
+        &mut model.configurations.iter().filter_map(|row| row.figures.value(Metric::Throughput)),
     );
     let points = || model.published.iter().flat_map(|series| &series.points);
     let scale = factor * ours / largest(&mut points().map(|point| point.value));
@@ -146,15 +146,16 @@ fn huge() -> ReportModel {
         }
     };
     for row in &mut model.configurations {
-        let all = [Measure::Throughput, Measure::Mean, Measure::P50, Measure::P95, Measure::P99];
-        for measure in all {
-            let mut estimate = row.figures.estimate(measure);
-            scaled(&mut estimate, if measure == Measure::Throughput { 1e6 } else { 1e-6 });
-            row.figures.set(measure, estimate);
+        let all = [Metric::Throughput, Metric::Mean, Metric::P50, Metric::P95, Metric::P99];
+        for metric in all {
+            let mut estimate = row.figures.estimate(metric);
+            scaled(&mut estimate, if metric == Metric::Throughput { 1e6 } else { 1e-6 });
+            row.figures.set(metric, estimate);
         }
     }
     for panel in &mut model.panels {
-        let factor = if panel.metric == dyno_model::plan::Metric::Throughput { 1e6 } else { 1e-6 };
+        let factor =
+            if panel.metric == dyno_model::plan::ComparisonMetric::Throughput { 1e6 } else { 1e-6 };
         for point in panel.lines.iter_mut().flat_map(|line| &mut line.points) {
             scaled(&mut point.estimate, factor);
             point.repeats.iter_mut().for_each(|dot| dot.value *= factor);
@@ -170,7 +171,7 @@ fn huge() -> ReportModel {
 fn unaudited(mut model: ReportModel) -> ReportModel {
     model.audits.clear();
     for row in &mut model.configurations {
-        row.figures.set(Measure::LostPercent, None::<f64>);
+        row.figures.set(Metric::LostPercent, None::<f64>);
         row.audit = AuditVerdict::NotChecked;
     }
     model

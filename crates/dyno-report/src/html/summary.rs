@@ -1,7 +1,7 @@
 //! The top of the page, one screen: title, the first chart, and at most three sentences about the
 //! figures. Their uncertainty, their basis and what would change them appear with the warnings.
 
-use super::page::{Figure, Page};
+use super::page::{ChartFigure, Page};
 use crate::figures;
 use crate::grid::unbroken;
 use crate::messages::{conclusion, fill, headings, names, notes, page};
@@ -41,7 +41,7 @@ fn to_the_minute(time: &str) -> String {
 }
 
 /// The first chart, with the conclusions next to it.
-pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
+pub(super) fn conclusions(page: &Page<'_>, figure: Option<&ChartFigure>) -> Markup {
     let (shown, rest) = shown(page);
     let more = fill!(page::PAGE_MORE_CONCLUSIONS, page.lang, number = rest.len());
     html! {
@@ -115,7 +115,7 @@ fn sure(page: &Page<'_>) -> String {
     } else if !rules.verdicts_enabled {
         fill!(page::PAGE_SURE_NO_VERDICTS, page.lang, needed = rules.min_repeats)
     } else {
-        let metric = names::metric(page.model.judged_by, page.lang);
+        let metric = names::metric(page.model.primary_metric, page.lang);
         let questions = verdicts.len();
         fill!(page::PAGE_SURE_QUESTIONS, page.lang, decided, questions, alpha, metric)
     }

@@ -8,7 +8,7 @@ use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
 use crate::{tables, words};
-use dyno_analysis::model::{ConfigurationRow, Measure, TrialRow, TrialState};
+use dyno_analysis::model::{ConfigurationRow, Metric, TrialRow, TrialState};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ fn kept(page: &Page<'_>) -> Markup {
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
     let loses = |line: usize| {
         rows.iter()
-            .any(|row| row.line == line && row.figures.value(Measure::LostPercent) > Some(0.0))
+            .any(|row| row.line == line && row.figures.value(Metric::LostPercent) > Some(0.0))
     };
     let facets =
         || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
@@ -113,12 +113,12 @@ fn kept(page: &Page<'_>) -> Markup {
 fn kept_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
     let Some(row) = row else { return html! {} };
     html! {
-        @match row.figures.get(Measure::Throughput) {
-            Some(rate) => (figures::value(Measure::Throughput.unit(), rate.value())),
+        @match row.figures.get(Metric::Throughput) {
+            Some(rate) => (figures::value(Metric::Throughput.unit(), rate.value())),
             None => (page.text(&headings::ABSENT)),
         }
         " " br;
-        @match row.figures.value(Measure::LostPercent) {
+        @match row.figures.value(Metric::LostPercent) {
             None => small { (page.text(&headings::NOT_CHECKED)) },
             Some(0.0) => small { (page.text(&page::PAGE_KEPT_NOTHING_LOST)) },
             Some(percent) => span.alarm {

@@ -3,8 +3,8 @@
 use super::{render, sample, stand_alone_charts};
 use crate::figures;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::model::{Conclusion, ConfigurationRow, Estimate, Measure, Verdict, WarningRow};
-use dyno_model::plan::{Compare, Metric};
+use dyno_analysis::model::{Conclusion, ConfigurationRow, Estimate, Metric, Verdict, WarningRow};
+use dyno_model::plan::{Compare, ComparisonMetric};
 use dyno_model::warning::{Severity, Warning};
 
 fn keep(name: &str, page: &str) {
@@ -214,7 +214,9 @@ fn a_key_tells_only_of_marks_that_are_in_the_chart() {
     }
     assert!(!render(&model, EN).contains(crosses) && render(&model, EN).contains(percentiles));
     model.panels[0].lines[0].points[0].repeats[0].is_valid = false;
-    model.panels.retain(|panel| matches!(panel.metric, Metric::Throughput | Metric::MeanMs));
+    model.panels.retain(|panel| {
+        matches!(panel.metric, ComparisonMetric::Throughput | ComparisonMetric::MeanMs)
+    });
     assert!(render(&model, EN).contains(crosses) && !render(&model, EN).contains(percentiles));
 }
 
@@ -257,7 +259,7 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
         let paths = document.descendants().filter(|node| node.attribute("class") == Some(class));
         paths.filter_map(|path| path.attribute("d")).map(|d| d.matches('M').count()).sum()
     };
-    let panel = model.panel(Metric::Throughput).unwrap();
+    let panel = model.panel(ComparisonMetric::Throughput).unwrap();
     let repeats =
         || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
     assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
@@ -298,7 +300,7 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     let at = page.find("<figure id=\"lost-updates\">").unwrap();
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
     assert!(at < throughput, "losses come first");
-    let lost = |row: &ConfigurationRow| row.figures.value(Measure::LostPercent);
+    let lost = |row: &ConfigurationRow| row.figures.value(Metric::LostPercent);
     let most = model.configurations.iter().filter_map(lost).fold(0.0, f64::max);
     let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
         .replace(" %", "\u{a0}%");
@@ -382,7 +384,8 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
     // A model in which this many of the questions about throughput are answered.
     let answered = |number: usize| {
         let mut model = sample::rush();
-        let of_throughput = model.questions.iter_mut().filter(|it| it.metric == Metric::Throughput);
+        let of_throughput =
+            model.questions.iter_mut().filter(|it| it.metric == ComparisonMetric::Throughput);
         for (index, question) in of_throughput.enumerate() {
             question.effect.verdict =
                 Some(if index < number { Verdict::Worse } else { Verdict::Inconclusive });
@@ -400,7 +403,8 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
     for lang in LANGUAGES {
         let model = answered(1);
         let said = title(&model, "questions-throughput", lang);
-        let first = model.questions.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+        let first =
+            model.questions.iter().find(|it| it.metric == ComparisonMetric::Throughput).unwrap();
         assert!(said.contains(&first.subject) && said.contains('%'), "{said}");
         let open = title(&answered(0), "questions-throughput", lang);
         assert_ne!(open, said);
@@ -412,9 +416,15 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
         assert_ne!(title(&model, "throughput", lang), said, "it stands above already");
         // A single question has no separate chart.
         let mut alone = answered(1);
-        alone.questions.retain(|it| it.metric != Metric::Throughput || it.subject == first.subject);
+        alone
+            .questions
+            .retain(|it| it.metric != ComparisonMetric::Throughput || it.subject == first.subject);
         alone.conclusions.retain(|it| !matches!(it, Conclusion::Question { .. }));
-        let at = alone.questions.iter().position(|it| it.metric == Metric::Throughput).unwrap();
+        let at = alone
+            .questions
+            .iter()
+            .position(|it| it.metric == ComparisonMetric::Throughput)
+            .unwrap();
         alone.conclusions.insert(0, Conclusion::Question { question: at });
         assert_eq!(title(&alone, "throughput", lang), said);
     }

@@ -6,10 +6,10 @@ use crate::messages::{fill, headings, names, tiles};
 use crate::tiles::{LIMITS_MAX, TIMES, Tile, name};
 use crate::words;
 use dyno_analysis::model::{
-    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, Measure, SearchRow, TrialState,
+    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, Metric, SearchRow, TrialState,
 };
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use maud::Markup;
 
 /// Maximum number of series of a growing table, or of searches, with a tile each.
@@ -27,7 +27,7 @@ fn all(page: &Page<'_>) -> Vec<Tile> {
     } else if !model.searches.is_empty() {
         all.extend(searched(page));
     } else if let Some(headline) = model.headline() {
-        all.extend(figure(page, headline, Metric::Throughput));
+        all.extend(figure(page, headline, ComparisonMetric::Throughput));
         all.extend(TIMES.into_iter().find_map(|metric| figure(page, headline, metric)));
     }
     all.extend(outage(page));
@@ -41,7 +41,7 @@ fn all(page: &Page<'_>) -> Vec<Tile> {
 }
 
 /// A figure of the main configurations of the report.
-fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
+fn figure(page: &Page<'_>, headline: Headline, metric: ComparisonMetric) -> Option<Tile> {
     let model = page.model;
     let estimate = |configuration: usize| model.estimate(configuration, metric);
     let at = |configuration: usize| names::configuration(model, configuration, page.lang);
@@ -87,7 +87,7 @@ fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate
 
 /// A growing table: rows per second in its first step and in its last.
 fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
-    let mut rates = line.steps.iter().filter_map(|step| step.estimate(Measure::RowThroughput));
+    let mut rates = line.steps.iter().filter_map(|step| step.estimate(Metric::RowThroughput));
     let first = rates.next()?;
     let last = rates.next_back();
     let rows = page.model.growth.as_ref()?.milestones.last().map_or(0, |rows| *rows);
@@ -108,7 +108,7 @@ fn searched(page: &Page<'_>) -> Vec<Tile> {
     let rows = &page.model.searches;
     if rows.len() > LINES_MAX
         && let Some(headline) = page.model.headline()
-        && let Some(tile) = figure(page, headline, page.model.judged_by)
+        && let Some(tile) = figure(page, headline, page.model.primary_metric)
     {
         return vec![tile];
     }
@@ -139,7 +139,7 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
 /// The longest write outage after faults.
 fn outage(page: &Page<'_>) -> Option<Tile> {
     let rows = page.model.configurations.iter().enumerate();
-    let outages = rows.filter_map(|(at, row)| Some((at, row.figures.value(Measure::OutageMax)?)));
+    let outages = rows.filter_map(|(at, row)| Some((at, row.figures.value(Metric::OutageMax)?)));
     let (configuration, longest) = outages.max_by(|one, other| one.1.total_cmp(&other.1))?;
     let note = names::configuration(page.model, configuration, page.lang);
     let value = figures::digits(longest);
@@ -184,13 +184,13 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     let verdict = rows.iter().map(|row| row.verdict).max()?;
     let first = rows.first()?;
     let badness =
-        |row: &LimitRow| row.figure.map(|it| if first.measure.is_floor() { -it } else { it });
+        |row: &LimitRow| row.figure.map(|it| if first.metric.is_floor() { -it } else { it });
     let of_verdict = rows.iter().filter(|row| row.verdict == verdict);
     let number = of_verdict.clone().count();
     let worst = of_verdict
         .filter_map(|row| Some((row, badness(row)?)))
         .reduce(|one, other| if other.1 > one.1 { other } else { one });
-    let value = worst.and_then(|(row, _)| Some(figures::of_limit(row.measure, row.figure?)));
+    let value = worst.and_then(|(row, _)| Some(figures::of_limit(row.metric, row.figure?)));
     let absent = headings::ABSENT.text(page.lang);
     let mut notes = Vec::new();
     if rows.len() > 1 {
@@ -206,7 +206,7 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
         link: Some("limits"),
         is_alarming: verdict == LimitVerdict::Failed,
         ..Tile::new(
-            figures::limit_in(first.part.as_ref(), first.measure, first.value),
+            figures::limit_in(first.part.as_ref(), first.metric, first.value),
             value.unwrap_or_else(|| absent.to_owned()),
         )
     })
@@ -216,7 +216,7 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
 fn questions(page: &Page<'_>) -> Option<Tile> {
     let asked = page.model.asked();
     let decided = asked.iter().filter(|verdict| verdict.is_decided()).count();
-    let metric = names::metric(page.model.judged_by, page.lang);
+    let metric = names::metric(page.model.primary_metric, page.lang);
     let value = fill!(tiles::OF, page.lang, number = decided, of = asked.len());
     let tile = Tile::new(tiles::QUESTIONS.text(page.lang), value);
     (asked.len() > 1).then(|| Tile {

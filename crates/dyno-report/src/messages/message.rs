@@ -72,7 +72,7 @@ impl<T> Message<T> {
                     filled.push_str(text);
                     continue;
                 }
-                Piece::Place(name, forms) => (name, forms),
+                Piece::LevelRatio(name, forms) => (name, forms),
             };
             let value = values
                 .iter()
@@ -103,7 +103,7 @@ pub(crate) use fill;
 pub(super) enum Piece<'a> {
     Text(&'a str),
     /// Its name, and the plural forms that its value selects from.
-    Place(&'a str, Option<&'a str>),
+    LevelRatio(&'a str, Option<&'a str>),
 }
 
 /// Splits a message into text and placeholders. A brace that does not open a placeholder is
@@ -115,8 +115,8 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::Text(&text[..open]));
         let place = &text[open + 1..open + length];
         pieces.push(match place.split_once(':') {
-            None => Piece::Place(place, None),
-            Some((name, forms)) => Piece::Place(name, Some(forms)),
+            None => Piece::LevelRatio(place, None),
+            Some((name, forms)) => Piece::LevelRatio(name, Some(forms)),
         });
         text = &text[open + length + 1..];
     }

@@ -41,8 +41,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn places(text: &str) -> Vec<(&str, Option<&str>)> {
-        let place =
-            |piece| if let Piece::Place(name, forms) = piece { Some((name, forms)) } else { None };
+        let place = |piece| {
+            if let Piece::LevelRatio(name, forms) = piece { Some((name, forms)) } else { None }
+        };
         pieces(text).into_iter().filter_map(place).collect()
     }
 

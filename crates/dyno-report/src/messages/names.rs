@@ -6,7 +6,7 @@ use super::{fill, headings};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::history::anomalies::Anomaly;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use std::fmt;
 
 /// A list in a sentence: `1, 20 and 40`.
@@ -51,18 +51,18 @@ pub(crate) fn clients(numbers: &[u32], lang: Lang) -> String {
 }
 
 /// Name of a metric in a sentence.
-pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
+pub(crate) fn metric(metric: ComparisonMetric, lang: Lang) -> &'static str {
     match metric {
-        Metric::Throughput => METRIC_THROUGHPUT,
-        Metric::MeanMs => METRIC_MEAN,
-        Metric::P50Ms => METRIC_P50,
-        Metric::P90Ms => METRIC_P90,
-        Metric::P95Ms => METRIC_P95,
-        Metric::P99Ms => METRIC_P99,
-        Metric::P999Ms => METRIC_P999,
-        Metric::MaxMs => METRIC_MAX,
-        Metric::HighestRate => METRIC_HIGHEST_RATE,
-        Metric::MostClients => METRIC_MOST_CLIENTS,
+        ComparisonMetric::Throughput => METRIC_THROUGHPUT,
+        ComparisonMetric::MeanMs => METRIC_MEAN,
+        ComparisonMetric::P50Ms => METRIC_P50,
+        ComparisonMetric::P90Ms => METRIC_P90,
+        ComparisonMetric::P95Ms => METRIC_P95,
+        ComparisonMetric::P99Ms => METRIC_P99,
+        ComparisonMetric::P999Ms => METRIC_P999,
+        ComparisonMetric::MaxMs => METRIC_MAX,
+        ComparisonMetric::HighestRate => METRIC_HIGHEST_RATE,
+        ComparisonMetric::MostClients => METRIC_MOST_CLIENTS,
     }
     .text(lang)
 }

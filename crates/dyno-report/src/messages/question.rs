@@ -215,7 +215,7 @@ pub(super) fn interim_analyses(
     let [blocks, most, interim_analyses] =
         [interim_analyses.blocks, interim_analyses.blocks_most, interim_analyses.interim_analyses]
             .map(|it| figures::count(u64::from(it)));
-    let metric = names::metric(model.judged_by, lang);
+    let metric = names::metric(model.primary_metric, lang);
     fill!(message, lang, blocks, most, interim_analyses, metric)
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) 
 mod tests {
     use super::super::languages::{EN, LANGUAGES};
     use super::*;
-    use dyno_model::plan::Metric;
+    use dyno_model::plan::ComparisonMetric;
     use dyno_store::fixture::Shape;
 
     fn model() -> ReportModel {
@@ -243,7 +243,7 @@ mod tests {
 
     fn said(
         model: &ReportModel,
-        metric: Metric,
+        metric: ComparisonMetric,
         verdict: Verdict,
         [ratio, low, high, visible]: [f64; 4],
     ) -> String {
@@ -267,43 +267,43 @@ mod tests {
         let model = model();
         let rows = [
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Better,
                 [1.23, 1.12, 1.35, 1.1],
                 "MySQL has 23 % higher throughput than MariaDB over 1 to 20 clients (95 % interval: 12 to 35 %).",
             ),
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Worse,
                 [0.79, 0.76, 0.83, 1.1],
                 "MySQL has 21 % lower throughput than MariaDB over 1 to 20 clients (95 % interval: 17 to 24 %).",
             ),
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Worse,
                 [0.051, 0.047, 0.056, 1.1],
                 "MySQL has 94.9 % lower throughput than MariaDB over 1 to 20 clients (95 % interval: 94.4 to 95.3 %).",
             ),
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Better,
                 [20.0, 15.0, 26.0, 1.1],
                 "MySQL has 20.0 times the throughput of MariaDB over 1 to 20 clients (95 % interval: 15.0 to 26.0).",
             ),
             (
-                Metric::P95Ms,
+                ComparisonMetric::P95Ms,
                 Verdict::Worse,
                 [1.5, 1.2, 1.9, 1.1],
                 "MySQL has 50 % higher p95 response time than MariaDB over 1 to 20 clients (95 % interval: 20 to 90 %).",
             ),
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Equivalent,
                 [1.0, 0.98, 1.03, 1.1],
                 "MySQL and MariaDB have equivalent throughput over 1 to 20 clients: the difference is less than 5 % (95 % interval: -2.0 % to +3.0 %).",
             ),
             (
-                Metric::Throughput,
+                ComparisonMetric::Throughput,
                 Verdict::Inconclusive,
                 [1.1, 0.8, 1.4, 1.5],
                 "No clear difference in throughput between MySQL and MariaDB over 1 to 20 clients: -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been detected.",
@@ -316,8 +316,12 @@ mod tests {
 
     #[test]
     fn an_interval_that_says_nothing_is_not_shown() {
-        let text =
-            said(&model(), Metric::Throughput, Verdict::Inconclusive, [1.5, 0.001, 2_250.0, 256.0]);
+        let text = said(
+            &model(),
+            ComparisonMetric::Throughput,
+            Verdict::Inconclusive,
+            [1.5, 0.001, 2_250.0, 256.0],
+        );
         assert!(
             text.contains("even a doubling") && !text.contains("224") && !text.contains("255"),
             "{text}"

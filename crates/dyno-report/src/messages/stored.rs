@@ -33,7 +33,7 @@ fn values<'t>(message: &'static str, text: &'t str) -> Option<Vec<(&'static str,
     let mut pieces = pieces(message).into_iter().peekable();
     while let Some(piece) = pieces.next() {
         let literal = match piece {
-            Piece::Place(name, _) => {
+            Piece::LevelRatio(name, _) => {
                 open = Some(name);
                 continue;
             }

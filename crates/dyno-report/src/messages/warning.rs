@@ -7,7 +7,7 @@ use super::names::{self, list};
 use super::said;
 use crate::figures;
 use dyno_model::monitor::SessionGroup;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::{BusyProcess, Severity, Warning};
 
 /// Every warning as a whole sentence.
@@ -198,12 +198,12 @@ fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang)
     fill!(message, lang, percent, wait, sessions, statement)
 }
 
-fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
+fn warm_up_left(metric: ComparisonMetric, seconds: f64, share: f64, lang: Lang) -> String {
     let (metric, change) = (names::metric(metric, lang), figures::percent(share * 100.0));
     fill!(WARM_UP_LEFT, lang, metric, seconds = figures::digits(seconds), change)
 }
 
-fn drift(metric: Metric, share: f64, lang: Lang) -> String {
+fn drift(metric: ComparisonMetric, share: f64, lang: Lang) -> String {
     let message = if share > 0.0 { &DRIFT_UP } else { &DRIFT_DOWN };
     let percent = figures::percent(share.abs() * 100.0);
     fill!(message, lang, metric = names::metric(metric, lang), percent)
@@ -232,6 +232,7 @@ mod tests {
 
     #[test]
     fn every_warning_has_a_whole_sentence() {
+        let metric = ComparisonMetric::Throughput;
         let text = || "the disk is full".to_owned();
         let warnings = [
             Warning::GeneratorBusy { share: 0.953 },
@@ -297,8 +298,8 @@ mod tests {
                 sessions: 40,
             },
             Warning::MonitorCost { share: 0.02 },
-            Warning::WarmUpLeft { metric: Metric::Throughput, seconds: 15.0, share: -0.08 },
-            Warning::Drift { metric: Metric::MeanMs, share: 0.12 },
+            Warning::WarmUpLeft { metric, seconds: 15.0, share: -0.08 },
+            Warning::Drift { metric: ComparisonMetric::MeanMs, share: 0.12 },
             Warning::FewWaves { waves: 3.2 },
             Warning::OtherProcessesCpu {
                 share: 0.31,

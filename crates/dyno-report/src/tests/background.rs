@@ -5,11 +5,11 @@ use crate::messages::LANGUAGES;
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::client_group::{BackgroundPlan, GroupRecord};
-use dyno_model::ledger::Ledger;
-use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
+use dyno_model::counters::TrialCounters;
+use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::record::{OpenLoop, TrialRecord};
-use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::response::{BoundedLatency, ResponseSummary};
 use dyno_model::warning::Warning;
 use dyno_store::fixture::each_record;
 
@@ -29,7 +29,7 @@ fn with_report() -> ReportModel {
         configuration.background = vec![plan.clone()];
     }
     each_record(&mut data.run, |_, record| {
-        let time = Bounded::value(250e6);
+        let time = BoundedLatency::value(250e6);
         let response = ResponseSummary {
             count: 2_000,
             mean: time,
@@ -46,7 +46,12 @@ fn with_report() -> ReportModel {
         };
         let own = TrialRecord {
             measured: record.measured,
-            ledger: Ledger { started: 400, committed: 393, failed: 7, ..Ledger::default() },
+            counters: TrialCounters {
+                started: 400,
+                committed: 393,
+                failed: 7,
+                ..TrialCounters::default()
+            },
             open_loop: Some(OpenLoop {
                 arrived: 400,
                 response: Some(response),
@@ -62,7 +67,7 @@ fn with_report() -> ReportModel {
             vec![GroupRecord { name: "nightly".to_owned(), clients: 2, record: own }];
     });
     data.run.plan.limits = vec![Limit {
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         value: 20.0,
         part: Some(LimitPart::Background("nightly".to_owned())),
         configurations: vec![0],

@@ -3,8 +3,8 @@
 use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::{ConfigurationRow, Figures, Measure, PercentilePoint};
-use dyno_model::plan::Metric;
+use dyno_analysis::model::{ConfigurationRow, Figures, Metric, PercentilePoint};
+use dyno_model::plan::ComparisonMetric;
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
 
@@ -19,13 +19,17 @@ fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report
     let model = analyse(&data);
     let figures = model.trials[0].figures.as_ref().expect("measured");
     let of = |figures: &Figures| {
-        [Measure::P50, Measure::P95, Measure::P99].map(|measure| figures.get(measure).is_some())
+        [Metric::P50, Metric::P95, Metric::P99].map(|metric| figures.get(metric).is_some())
     };
-    assert!(figures.get(Measure::Max).is_some());
+    assert!(figures.get(Metric::Max).is_some());
     assert_eq!(of(figures), [true, false, false], "7.5 and 1.5 values lie beyond");
     assert!(model.configurations.iter().all(|row| of(&row.figures) == [true, false, false]));
-    assert!(model.panel(Metric::P95Ms).is_none() && model.panel(Metric::P99Ms).is_none());
-    let of_p95: Vec<_> = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms).collect();
+    assert!(
+        model.panel(ComparisonMetric::P95Ms).is_none()
+            && model.panel(ComparisonMetric::P99Ms).is_none()
+    );
+    let of_p95: Vec<_> =
+        model.comparisons.iter().filter(|it| it.metric == ComparisonMetric::P95Ms).collect();
     assert!(
         !of_p95.is_empty()
             && of_p95.iter().all(|it| it.effect.ratio.is_none() && it.effect.p.is_none()),
@@ -56,22 +60,21 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
     never_started(&mut data, 0, commits / 50);
     let model = analyse(&data);
     let [row, other] = [0, 1].map(|at: usize| &model.configurations[at].figures);
-    let p99 = row.estimate(Measure::P99).expect("there are values");
+    let p99 = row.estimate(Metric::P99).expect("there are values");
     assert!(p99.is_bound && p99.interval.is_none() && p99.mean > 1_000.0, "{p99:?}");
-    let is_value =
-        |figures: &Figures, measure| figures.get(measure).is_some_and(|it| !it.is_bound());
-    assert!(is_value(row, Measure::P50) && is_value(other, Measure::P99));
-    let unstarted = row.count(Measure::NeverStarted);
-    assert!(unstarted > Some(0) && other.get(Measure::Arrived).is_none());
-    assert!(is_value(row, Measure::MergedP95) && !is_value(row, Measure::MergedP99));
-    assert_eq!(row.count(Measure::MergedCensored), unstarted);
+    let is_value = |figures: &Figures, metric| figures.get(metric).is_some_and(|it| !it.is_bound());
+    assert!(is_value(row, Metric::P50) && is_value(other, Metric::P99));
+    let unstarted = row.count(Metric::NeverStarted);
+    assert!(unstarted > Some(0) && other.get(Metric::Arrived).is_none());
+    assert!(is_value(row, Metric::MergedP95) && !is_value(row, Metric::MergedP99));
+    assert_eq!(row.count(Metric::MergedCensored), unstarted);
     let curve =
         model.percentile_curves.iter().find(|curve| curve.configuration == 0).expect("drawn");
     let end = |curve: &[PercentilePoint]| curve.last().expect("points").percentile;
     assert!(end(&curve.merged) < 98.1 && curve.repeats.iter().all(|curve| end(curve) < 98.1));
     let trial = model.trials.iter().find(|trial| trial.id == id).expect("planned");
     let trial = trial.figures.as_ref().expect("measured");
-    assert!(!is_value(trial, Measure::P99) && is_value(trial, Measure::P50));
+    assert!(!is_value(trial, Metric::P99) && is_value(trial, Metric::P50));
     for format in [Format::Text, Format::Markdown, Format::Html] {
         let report = render(&model, format, EN);
         assert!(
@@ -96,7 +99,7 @@ fn one_block_has_no_interval_anywhere() {
     let model =
         analyse(&Shape { blocks: 1, systems: 2, clients: vec![1, 8], ..Shape::small() }.read());
     let throughput =
-        |row: &ConfigurationRow| row.figures.estimate(Measure::Throughput).expect("measured");
+        |row: &ConfigurationRow| row.figures.estimate(Metric::Throughput).expect("measured");
     assert!(model.configurations.iter().all(|row| throughput(row).interval.is_none()));
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("(one valid trial, no interval)"), "{text}");

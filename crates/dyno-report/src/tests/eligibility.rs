@@ -4,10 +4,10 @@ use crate::messages::{EN, LANGUAGES, warning};
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    Comparison, Measure, NotWorking, NotWorkingReason, ReportModel, Verdict,
+    Comparison, Metric, NotWorking, NotWorkingReason, ReportModel, Verdict,
 };
 use dyno_model::latency::LatencySummary;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -28,7 +28,7 @@ fn run() -> RunData {
     each(&mut data, |configuration, block, record| {
         let rate = [1000.0, 2140.0][configuration] * (1.0 + 0.004 * f64::from(block));
         record.measured = Nanos(1_000_000_000);
-        record.ledger.committed = (rate * if configuration == 0 { 1.0 } else { 1.01 }) as u64;
+        record.counters.committed = (rate * if configuration == 0 { 1.0 } else { 1.01 }) as u64;
         record.transaction.p95 = [10_000_000, 5_000_000][configuration] + u64::from(block) * 1_000;
     });
     data
@@ -54,13 +54,13 @@ fn with(change: impl Fn(&mut TrialRecord)) -> ReportModel {
 }
 
 fn nothing_committed(record: &mut TrialRecord) {
-    record.ledger.committed = 0;
+    record.counters.committed = 0;
     // The window includes part of the work of transactions that started in the warm-up.
     record.work = Some(12.0);
     record.transaction = LatencySummary::default();
 }
 
-fn of(model: &ReportModel, metric: Metric) -> &Comparison {
+fn of(model: &ReportModel, metric: ComparisonMetric) -> &Comparison {
     model.comparisons.iter().find(|it| it.metric == metric).expect("both systems were measured")
 }
 
@@ -68,12 +68,12 @@ fn of(model: &ReportModel, metric: Metric) -> &Comparison {
 fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
     let model = with(|_| {});
     assert_eq!(
-        of(&model, Metric::Throughput).effect.verdict,
+        of(&model, ComparisonMetric::Throughput).effect.verdict,
         Some(Verdict::Better),
         "when nothing happened"
     );
     let model = with(nothing_committed);
-    for metric in [Metric::Throughput, Metric::P95Ms] {
+    for metric in [ComparisonMetric::Throughput, ComparisonMetric::P95Ms] {
         let compared = of(&model, metric);
         let figures = (
             compared.effect.verdict,
@@ -106,14 +106,14 @@ fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
     // MySQL is the slower one, and stopped once as well.
     each(&mut data, |configuration, block, record| {
         if configuration == 1 {
-            record.ledger.committed /= 4;
+            record.counters.committed /= 4;
         }
         if (configuration, block) == (1, 2) {
             nothing_committed(record);
         }
     });
     let model = analyse(&data);
-    let compared = of(&model, Metric::Throughput);
+    let compared = of(&model, ComparisonMetric::Throughput);
     assert_eq!((compared.effect.verdict, compared.repeats), (Some(Verdict::Worse), 4));
     assert!(compared.effect.ratio.is_some_and(|ratio| (0.5..0.6).contains(&ratio)), "{compared:?}");
 }
@@ -128,7 +128,7 @@ fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it()
     ];
     for (warning, because) in cases {
         let model = with(|record| record.warnings.push(warning.clone()));
-        let compared = of(&model, Metric::Throughput);
+        let compared = of(&model, ComparisonMetric::Throughput);
         if matches!(warning, Warning::GeneratorBusy { .. }) {
             let told =
                 (compared.effect.verdict, compared.repeats, compared.effect.subject_not_working);
@@ -160,9 +160,15 @@ fn a_trial_that_could_not_be_measured_counts_against_its_configuration_unless_so
     let failed =
         TrialOutcome::Failed { reason: "the server did not start".to_owned(), search: None };
     data.run.outcomes.insert(id, failed);
-    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Invalid));
+    assert_eq!(
+        of(&analyse(&data), ComparisonMetric::Throughput).effect.verdict,
+        Some(Verdict::Invalid)
+    );
     data.run.is_interrupted = true;
-    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Better));
+    assert_eq!(
+        of(&analyse(&data), ComparisonMetric::Throughput).effect.verdict,
+        Some(Verdict::Better)
+    );
 }
 
 #[test]
@@ -171,11 +177,11 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
     let row = model.configurations.iter().find(|row| row.not_working.is_some()).expect("MySQL");
     assert_eq!(row.trials_valid, 5);
     assert_eq!(
-        row.figures.estimate(Measure::Throughput).map(|it| it.repeats),
+        row.figures.estimate(Metric::Throughput).map(|it| it.repeats),
         Some(5),
         "a throughput of 0 is one"
     );
-    assert_eq!(row.figures.estimate(Measure::P95).map(|it| it.repeats), Some(4));
+    assert_eq!(row.figures.estimate(Metric::P95).map(|it| it.repeats), Some(4));
     assert!(render(&model, Format::Text, EN).contains("(n = 4)"));
     assert!(render(&model, Format::Html, EN).contains("(n = 4)"));
 }

@@ -72,7 +72,7 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     );
     assert!(flat.contains("kill node 2: write outage 1.50 s (median; maximum 1.50 s)."), "{text}");
     let blocks = model.provenance.blocks;
-    let committed = model.configurations[0].figures.count(Measure::Committed).expect("counted");
+    let committed = model.configurations[0].figures.count(Metric::Committed).expect("counted");
     let acknowledged = dyno_analysis::figures::count(committed);
     let lost = format!("lost {} of {acknowledged} acknowledged commits", 3 * blocks);
     assert!(flat.contains(&lost), "{text}");

@@ -1,6 +1,6 @@
 //! Tests of whole reports, from folders written by the store.
 
-use dyno_analysis::model::{ComparisonOf, Figures, Measure, ReportModel, TrialState, Verdict};
+use dyno_analysis::model::{ComparisonOf, Figures, Metric, ReportModel, TrialState, Verdict};
 mod anomalies;
 mod background;
 mod bounds;
@@ -455,13 +455,13 @@ fn invalid_trials_are_in_no_mean_but_stay_listed() {
         model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one");
     let row = &model.configurations[invalid.configuration];
     assert_eq!((row.trials_measured, row.trials_valid), (3, 2));
-    let throughput = row.figures.estimate(Measure::Throughput).expect("others are valid");
+    let throughput = row.figures.estimate(Metric::Throughput).expect("others are valid");
     assert_eq!(throughput.repeats, 2);
     let others: Vec<f64> = model
         .trials
         .iter()
         .filter(|trial| trial.configuration == invalid.configuration && trial.id != invalid.id)
-        .filter_map(|trial| trial.figures.as_ref()?.value(Measure::Throughput))
+        .filter_map(|trial| trial.figures.as_ref()?.value(Metric::Throughput))
         .collect();
     let mean = others.iter().sum::<f64>() / 2.0;
     assert!((throughput.mean - mean).abs() < 1e-9);
@@ -475,27 +475,26 @@ fn a_configurations_counters_are_the_sums_of_its_trials() {
         let trials = model.trials.iter().filter(|trial| trial.configuration == index);
         let valid =
             trials.clone().filter(|it| matches!(it.state, TrialState::Valid | TrialState::Warned));
-        let committed = valid
-            .filter_map(|trial| trial.figures.as_ref()?.count(Measure::Committed))
-            .sum::<u64>();
+        let committed =
+            valid.filter_map(|trial| trial.figures.as_ref()?.count(Metric::Committed)).sum::<u64>();
         // Commits of an invalid trial are in no value, and therefore not in their number either.
         assert_eq!(
-            [Measure::Committed, Measure::MergedCount].map(|it| row.figures.count(it)),
+            [Metric::Committed, Metric::MergedCount].map(|it| row.figures.count(it)),
             [Some(committed); 2]
         );
-        let retries = row.figures.count(Measure::Retries);
+        let retries = row.figures.count(Metric::Retries);
         let figures: Vec<_> = trials.filter_map(|trial| trial.figures.as_ref()).collect();
-        let of_trials = figures.iter().map(|figures| figures.count(Measure::Retries));
+        let of_trials = figures.iter().map(|figures| figures.count(Metric::Retries));
         assert_eq!(retries, of_trials.sum::<Option<u64>>());
         assert_eq!(retries, Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>()));
         assert_eq!(row.trials_measured as usize, figures.len());
-        let per_commit = row.figures.value(Measure::RetriesPerCommit);
+        let per_commit = row.figures.value(Metric::RetriesPerCommit);
         let has_invalid = row.trials_valid < row.trials_measured;
         let expected = retries.expect("counted") as f64 / committed as f64;
         assert!(has_invalid || per_commit == Some(expected), "{per_commit:?} {expected}");
     }
     for table in &model.statements {
-        let count = |figures: &Figures| figures.count(Measure::MergedCount).expect("measured");
+        let count = |figures: &Figures| figures.count(Metric::MergedCount).expect("measured");
         let merged = count(&model.configurations[table.configuration].figures);
         assert_eq!(table.transaction.ok, merged);
         for statement in &table.statements {

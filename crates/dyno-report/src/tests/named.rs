@@ -2,17 +2,17 @@
 
 use super::*;
 use crate::messages::LANGUAGES;
-use dyno_model::ledger::TransactionCount;
-use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
+use dyno_model::counters::TransactionCount;
+use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::record::NamedTransactions;
-use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::response::{BoundedLatency, ResponseSummary};
 use dyno_store::fixture::each_record;
 
 /// Each trial has reads, and payments of which 7 failed.
 fn named() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
-        let time = Bounded::value(3e6);
+        let time = BoundedLatency::value(3e6);
         let response = ResponseSummary {
             count: 2_000,
             mean: time,
@@ -34,10 +34,10 @@ fn named() -> ReportModel {
             failed,
             ..TransactionCount::default()
         };
-        record.ledger.transactions = vec![count("read", 0), count("pay", 7)];
+        record.counters.transactions = vec![count("read", 0), count("pay", 7)];
     });
     let limit = Limit {
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         value: 20.0,
         part: Some(LimitPart::Transaction("pay".to_owned())),
         configurations: vec![0],

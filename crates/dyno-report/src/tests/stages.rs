@@ -3,7 +3,7 @@
 use super::*;
 use crate::messages::LANGUAGES;
 use dyno_model::plan::{LoadBy, Spacing, Stages};
-use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::response::{BoundedLatency, ResponseSummary};
 use dyno_model::stages::{Segment, Stage, StageRecord};
 use dyno_model::units::Nanos;
 use dyno_store::fixture::each_record;
@@ -25,7 +25,7 @@ fn staged(by: LoadBy) -> ReportModel {
         });
     }
     each_record(&mut data.run, |_, record| {
-        let time = Bounded { nanos: 3e6, is_bound: false };
+        let time = BoundedLatency { nanos: 3e6, is_bound: false };
         let response = |censored: u64| ResponseSummary {
             count: 2_000,
             censored,

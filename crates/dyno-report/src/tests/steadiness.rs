@@ -5,7 +5,7 @@ use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{ReportModel, TrialState, Validity};
-use dyno_model::plan::{Metric, StopRule};
+use dyno_model::plan::{ComparisonMetric, StopRule};
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::fixture::Shape;
 use dyno_store::{RunData, TimelineLine, TrialOutcome};
@@ -74,7 +74,8 @@ fn a_steady_trial_is_judged_and_not_doubted() {
 fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     let model = analyse(&run(60, 1.0, |at| if at < 10.0 { 400.0 } else { 1000.0 }));
     let found = warnings(&model);
-    let [Warning::WarmUpLeft { metric: Metric::Throughput, seconds, share }] = found[..] else {
+    let [Warning::WarmUpLeft { metric: ComparisonMetric::Throughput, seconds, share }] = found[..]
+    else {
         panic!("{found:?}")
     };
     // 10 of 60 seconds lack 600 of 1000 commits.
@@ -103,7 +104,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
 fn a_drift_is_told_with_its_direction() {
     let falling = analyse(&run(120, 1.0, |at| 1000.0 - at));
     let found = warnings(&falling);
-    let [Warning::Drift { metric: Metric::Throughput, share }] = found[..] else {
+    let [Warning::Drift { metric: ComparisonMetric::Throughput, share }] = found[..] else {
         panic!("{found:?}")
     };
     assert!((share + 120.0 / 940.0).abs() < 0.01, "{share}");
@@ -123,7 +124,7 @@ fn where_throughput_is_given_response_times_are_judged() {
     }
     let found = warnings(&analyse(&data));
     assert!(
-        matches!(found[..], [Warning::Drift { metric: Metric::MeanMs, share }] if share > 0.1),
+        matches!(found[..], [Warning::Drift { metric: ComparisonMetric::MeanMs, share }] if share > 0.1),
         "{found:?}"
     );
 }

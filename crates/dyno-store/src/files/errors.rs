@@ -3,7 +3,7 @@
 
 use crate::timeline::{Problems, finite, is_warmup, parse_rows, phase};
 use dyno_model::failure::FailureKind;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use std::fmt::Write as _;
 
 /// First line of the file.
@@ -20,12 +20,12 @@ pub struct ErrorLine {
     pub is_warmup: bool,
     /// Kind of the errors.
     pub kind: FailureKind,
-    /// Number of errors ([`Interval::errors_by_kind`]).
+    /// Number of errors ([`IntervalRecord::errors_by_kind`]).
     pub errors: u64,
 }
 
 /// The lines of an interval; empty without errors.
-pub(crate) fn lines(interval: &Interval) -> String {
+pub(crate) fn lines(interval: &IntervalRecord) -> String {
     let phase = phase(interval.is_warmup);
     let (start, length) = (interval.start.as_secs_f64(), interval.length.as_secs_f64());
     let mut lines = String::new();
@@ -59,8 +59,13 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_written_and_broken_ones_are_reported() {
-        let mut interval =
-            Interval::empty("b01-001", false, Nanos(2_000_000_000), Nanos(1_000_000_000), &[]);
+        let mut interval = IntervalRecord::empty(
+            "b01-001",
+            false,
+            Nanos(2_000_000_000),
+            Nanos(1_000_000_000),
+            &[],
+        );
         assert_eq!(lines(&interval), "");
         interval.errors_by_kind =
             [(FailureKind::Timeout, 8), (FailureKind::ConnectRefused, 3)].into();

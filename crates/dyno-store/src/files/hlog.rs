@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use dyno_files::read_from;
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::latency;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
@@ -60,7 +60,7 @@ impl LogEncoder {
     ///
     /// # Errors
     /// When a histogram cannot be encoded.
-    pub(crate) fn lines(&mut self, interval: &Interval) -> Result<Vec<u8>, String> {
+    pub(crate) fn lines(&mut self, interval: &IntervalRecord) -> Result<Vec<u8>, String> {
         let mut lines = Vec::new();
         let mut writer = self
             .builder
@@ -92,7 +92,7 @@ impl LogEncoder {
 }
 
 /// Response times by the name of the transaction. A single name has the response times of all.
-fn named(interval: &Interval) -> impl Iterator<Item = &(String, Histogram<u64>)> {
+fn named(interval: &IntervalRecord) -> impl Iterator<Item = &(String, Histogram<u64>)> {
     interval.transactions.iter().filter(|_| interval.transactions.len() > 1)
 }
 
@@ -316,7 +316,11 @@ mod tests {
     use proptest::prelude::*;
     use std::io::{Read, repeat};
 
-    fn interval(number: u64, transactions: &[u64], statements: &[(&str, &[u64])]) -> Interval {
+    fn interval(
+        number: u64,
+        transactions: &[u64],
+        statements: &[(&str, &[u64])],
+    ) -> IntervalRecord {
         let filled = |values: &[u64]| {
             let mut histogram = latency::histogram();
             for value in values {
@@ -325,7 +329,7 @@ mod tests {
             histogram
         };
         let (start, length) = (Nanos(number * 1_000_000_000), Nanos(1_000_000_000));
-        let mut interval = Interval::empty("b01-001", number == 0, start, length, &[]);
+        let mut interval = IntervalRecord::empty("b01-001", number == 0, start, length, &[]);
         interval.transaction = filled(transactions);
         let compact = |values: &[u64]| {
             let mut histogram = CompactHistogram::default();
@@ -337,7 +341,7 @@ mod tests {
         interval
     }
 
-    fn log(intervals: &[Interval]) -> Vec<u8> {
+    fn log(intervals: &[IntervalRecord]) -> Vec<u8> {
         let mut encoder = LogEncoder::new(SystemTime::UNIX_EPOCH);
         let mut log = encoder.header.clone();
         for interval in intervals {

@@ -2,10 +2,10 @@
 //! from the event log.
 
 use dyno_model::client_group::GroupRecord;
-use dyno_model::limit::{LimitMeasure, LimitPart, LimitVerdict};
-use dyno_model::plan::{Metric, Plan};
+use dyno_model::limit::{LimitMetric, LimitPart, LimitVerdict};
+use dyno_model::plan::{ComparisonMetric, Plan};
 use dyno_model::record::TrialRecord;
-use dyno_model::response::Bounded;
+use dyno_model::response::BoundedLatency;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub(crate) struct Summary<'a> {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LimitSummary {
     /// The figure that the limit applies to.
-    pub measure: LimitMeasure,
+    pub metric: LimitMetric,
     /// Threshold: per second, in milliseconds, in per cent; 0 for losses.
     pub value: f64,
     /// The part of the trial that the limit applies to; absent for the whole trial.
@@ -132,15 +132,15 @@ struct BackgroundSummary<'a> {
 }
 
 /// Figures that may be lower bounds.
-const BOUNDED: [(&str, Metric); 8] = [
-    ("highest_rate", Metric::HighestRate),
-    ("most_clients", Metric::MostClients),
-    ("mean_ms", Metric::MeanMs),
-    ("p50_ms", Metric::P50Ms),
-    ("p90_ms", Metric::P90Ms),
-    ("p95_ms", Metric::P95Ms),
-    ("p99_ms", Metric::P99Ms),
-    ("p999_ms", Metric::P999Ms),
+const BOUNDED: [(&str, ComparisonMetric); 8] = [
+    ("highest_rate", ComparisonMetric::HighestRate),
+    ("most_clients", ComparisonMetric::MostClients),
+    ("mean_ms", ComparisonMetric::MeanMs),
+    ("p50_ms", ComparisonMetric::P50Ms),
+    ("p90_ms", ComparisonMetric::P90Ms),
+    ("p95_ms", ComparisonMetric::P95Ms),
+    ("p99_ms", ComparisonMetric::P99Ms),
+    ("p999_ms", ComparisonMetric::P999Ms),
 ];
 
 impl<'a> Summary<'a> {
@@ -171,14 +171,14 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         clients: configuration.clients,
         levels: &configuration.levels,
         figures: figures(record),
-        highest_rate: known(record, Metric::HighestRate),
-        most_clients: known(record, Metric::MostClients),
+        highest_rate: known(record, ComparisonMetric::HighestRate),
+        most_clients: known(record, ComparisonMetric::MostClients),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         is_valid: record.is_valid(),
         rows_before: record.growth.map(|growth| growth.rows_before),
         rows_inserted: record
             .growth
-            .map(|growth| growth.rows_per_transaction * record.ledger.committed),
+            .map(|growth| growth.rows_per_transaction * record.counters.committed),
         rows_per_second: record
             .growth
             .map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
@@ -187,7 +187,7 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
 }
 
 /// A figure, unless only a lower bound is known.
-fn known(record: &TrialRecord, metric: Metric) -> Option<f64> {
+fn known(record: &TrialRecord, metric: ComparisonMetric) -> Option<f64> {
     record.figure(metric).filter(|_| !record.is_bound(metric))
 }
 
@@ -195,18 +195,18 @@ fn figures(record: &TrialRecord) -> Figures {
     let largest = record.response().map(|response| response.max).filter(|max| max.nanos > 0.0);
     Figures {
         transactions_per_second: record.throughput(),
-        committed: record.ledger.committed,
-        failed: record.ledger.known_failed(),
-        retries: record.ledger.known_retries(),
+        committed: record.counters.committed,
+        failed: record.counters.known_failed(),
+        retries: record.counters.known_retries(),
         arrived: record.open_loop.map(|open_loop| open_loop.arrived),
         never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
-        mean_ms: known(record, Metric::MeanMs),
-        p50_ms: known(record, Metric::P50Ms),
-        p90_ms: known(record, Metric::P90Ms),
-        p95_ms: known(record, Metric::P95Ms),
-        p99_ms: known(record, Metric::P99Ms),
-        p999_ms: known(record, Metric::P999Ms),
-        max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
+        mean_ms: known(record, ComparisonMetric::MeanMs),
+        p50_ms: known(record, ComparisonMetric::P50Ms),
+        p90_ms: known(record, ComparisonMetric::P90Ms),
+        p95_ms: known(record, ComparisonMetric::P95Ms),
+        p99_ms: known(record, ComparisonMetric::P99Ms),
+        p999_ms: known(record, ComparisonMetric::P999Ms),
+        max_ms: largest.filter(|max| !max.is_bound).map(BoundedLatency::as_millis),
         at_least: BOUNDED
             .into_iter()
             .filter(|(_, metric)| record.is_bound(*metric))

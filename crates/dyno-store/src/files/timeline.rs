@@ -2,7 +2,7 @@
 
 use dyno_model::latency;
 use dyno_model::printable;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 use std::fmt::Write as _;
@@ -37,8 +37,8 @@ pub struct TimelineLine {
     pub latency_ms: Option<[f64; 5]>,
 }
 
-impl From<&Interval> for TimelineLine {
-    fn from(interval: &Interval) -> Self {
+impl From<&IntervalRecord> for TimelineLine {
+    fn from(interval: &IntervalRecord) -> Self {
         Self {
             start_s: interval.start.as_secs_f64(),
             length_s: interval.length.as_secs_f64(),
@@ -171,9 +171,9 @@ mod tests {
     use super::*;
     use dyno_model::latency;
 
-    fn interval(values: &[u64]) -> Interval {
+    fn interval(values: &[u64]) -> IntervalRecord {
         let (start, length) = (Nanos(2_000_000_000), Nanos(1_000_000_000));
-        let mut interval = Interval::empty("b01-001", false, start, length, &[]);
+        let mut interval = IntervalRecord::empty("b01-001", false, start, length, &[]);
         for value in values {
             latency::record(&mut interval.transaction, *value);
         }

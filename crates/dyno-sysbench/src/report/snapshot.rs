@@ -1,9 +1,9 @@
 //! The data of a report: counts and times between two instants.
 
 use dyno_engine::recording::shares::ClientShare;
-use dyno_model::latency::ExactLatency;
 /// Counts as in sysbench: by outcome and never by the statement's text.
-pub(crate) use dyno_model::ledger::ScriptCounts as Counts;
+pub(crate) use dyno_model::counters::ScriptCounts as Counts;
+use dyno_model::latency::ExactLatency;
 use dyno_model::record::StatementLatency;
 use hdrhistogram::Histogram;
 use std::time::Duration;

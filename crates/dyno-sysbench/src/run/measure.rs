@@ -296,7 +296,7 @@ fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
         logger.warning("Interrupted: the report covers the time until then");
         return INTERRUPTED;
     }
-    let is_full = general.events.is_some_and(|events| record.ledger.started >= events);
+    let is_full = general.events.is_some_and(|events| record.counters.started >= events);
     let reason = if is_full { Some("Event limit exceeded, exiting...") } else { None };
     let is_over = general.time.is_some_and(|time| record.elapsed >= Nanos::from(time));
     if let Some(reason) = reason.or(is_over.then_some("Time limit exceeded, exiting...")) {

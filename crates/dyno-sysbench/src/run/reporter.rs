@@ -7,7 +7,7 @@ use crate::report::{Counts, Latency, Queue, Snapshot};
 use dyno_engine::LoadRecord;
 use dyno_engine::recording::shares::{ClientShare, ClientShares};
 use dyno_model::event::Listener;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
@@ -132,7 +132,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Adds an interval to the sums, and prints what is due.
-    fn take(&mut self, interval: &Interval) {
+    fn take(&mut self, interval: &IntervalRecord) {
         let period = period(interval, self.general);
         // An interval cut short by the end of the run belongs to no line.
         let elapsed = period.elapsed;
@@ -174,7 +174,7 @@ impl Listener for Reporter<'_> {
         self.start.announce();
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         if !interval.is_warmup {
             self.take(interval);
         }
@@ -193,7 +193,7 @@ fn counts(mut measured: Counts, own: &Counts) -> Counts {
     measured
 }
 
-fn period(interval: &Interval, general: &General) -> Snapshot {
+fn period(interval: &IntervalRecord, general: &General) -> Snapshot {
     let end = Duration::from_nanos(interval.start.0 + interval.length.0);
     let exact = &interval.latency;
     Snapshot {
@@ -238,7 +238,7 @@ fn since(now: &[ClientShare], before: &[ClientShare]) -> Vec<ClientShare> {
 }
 
 fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
-    let ledger = &record.ledger;
+    let counters = &record.counters;
     let elapsed = Duration::from_nanos(record.elapsed.0);
     Snapshot {
         elapsed,
@@ -246,10 +246,10 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
         threads,
         counts: counts(
             Counts {
-                events: ledger.committed,
-                outcomes: ledger.outcomes,
-                errors: ledger.errors(),
-                reconnects: ledger.reconnects,
+                events: counters.committed,
+                outcomes: counters.outcomes,
+                errors: counters.errors(),
+                reconnects: counters.reconnects,
             },
             &record.counts,
         ),
@@ -259,9 +259,9 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             .open_loop
             .map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
         shares: record.clients.clone(),
-        unfinished: record.is_cut_off.then_some(ledger.unfinished),
+        unfinished: record.is_cut_off.then_some(counters.unfinished),
         never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
-        given_up: ledger.failed,
+        given_up: counters.failed,
         statements: record.statements.clone(),
     }
 }

@@ -7,11 +7,11 @@ use crate::logger::{Level, Logger};
 use dyno_engine::random::{Random, Stream};
 use dyno_engine::text::lasting;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{Meter, OwnAudit, Script, ScriptTrouble};
+use dyno_engine::{CustomAudit, Meter, Script, ScriptTrouble};
 use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
+use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::failure_log::Failed;
-use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::secret::Secret;
 use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
@@ -25,7 +25,7 @@ pub(crate) struct LuaScripts {
     /// Seed for drawing scripts.
     pub(crate) seed: u64,
     /// The audit of the data at the end.
-    pub(crate) audit: Arc<OwnAudit>,
+    pub(crate) audit: Arc<CustomAudit>,
     pub(crate) logger: Arc<Logger>,
     /// The announcement before the first event.
     pub(crate) start: Arc<Start>,
@@ -151,7 +151,7 @@ struct Turns {
     next: Cell<Option<usize>>,
     /// An event has begun and not ended.
     is_open: Cell<bool>,
-    audit: Arc<OwnAudit>,
+    audit: Arc<CustomAudit>,
 }
 
 impl Turns {

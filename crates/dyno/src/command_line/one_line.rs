@@ -5,7 +5,7 @@ use clap::Args;
 use dyno_model::address::Address;
 use dyno_model::catalog::LUA;
 use dyno_model::exit_code::USAGE;
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::target::Endpoint;
 use dyno_pgbench::SQL;
 use std::fmt::Write;
@@ -85,8 +85,8 @@ impl Limit {
     /// Parses only the form; whether the spec knows the metric is checked when the spec is read.
     fn of(text: &str) -> Result<Self, String> {
         let (line, transaction) = whose(text);
-        let Some((measure, limit)) = LimitMeasure::leading(&line) else {
-            let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
+        let Some((metric, limit)) = LimitMetric::leading(&line) else {
+            let names: Vec<&str> = LimitMetric::ALL.into_iter().map(LimitMetric::name).collect();
             return Err(format!(
                 "a limit starts with one of {}, for example 'p99 < 20ms'",
                 names.join(", ")
@@ -97,7 +97,7 @@ impl Limit {
         let transaction = transaction.map(|name| format!("transaction = {}", quoted(name)));
         // A dot is part of the key.
         let key =
-            if measure.name().contains('.') { quoted(measure.name()) } else { measure.to_string() };
+            if metric.name().contains('.') { quoted(metric.name()) } else { metric.to_string() };
         Ok(Self(transaction.into_iter().chain([format!("{key} = {value}")]).collect()))
     }
 }
@@ -106,7 +106,7 @@ impl Limit {
 fn whose(text: &str) -> (String, Option<&str>) {
     let (name, sign) = text.split_at(text.find(['<', '>', '=']).unwrap_or(text.len()));
     match name.split_once(" of ") {
-        Some((measure, transaction)) => (format!("{measure} {sign}"), Some(transaction.trim())),
+        Some((metric, transaction)) => (format!("{metric} {sign}"), Some(transaction.trim())),
         None => (text.to_owned(), None),
     }
 }
@@ -304,7 +304,7 @@ pub(crate) fn option_of(line: &str) -> &'static str {
         "blocks" => "--blocks",
         "seed" => "--seed",
         "transaction" => "--limit",
-        key if LimitMeasure::named(key).is_some() => "--limit",
+        key if LimitMetric::named(key).is_some() => "--limit",
         _ => "command line",
     }
 }

@@ -9,7 +9,7 @@ use dyno_analysis::compare::{
 };
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
 use dyno_report::compare::{github, render};
 use dyno_report::{Format, Lang};
@@ -23,7 +23,7 @@ use std::path::Path;
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
     let asked = &arguments.metric;
-    let is_asked = |metric: &Metric| asked.is_empty() || asked.contains(metric);
+    let is_asked = |metric: &ComparisonMetric| asked.is_empty() || asked.contains(metric);
     let question = Question {
         metrics: METRICS.into_iter().filter(is_asked).collect(),
         rules: Rules { margin: arguments.margin, ..Rules::default() },

@@ -107,7 +107,7 @@ fn tried(
 
 fn capacity(clients: u32, record: &LoadRecord) -> Observation {
     let cpu: f64 = record.generator.workers.iter().map(|worker| worker.cpu.as_secs_f64()).sum();
-    let statements = record.ledger.committed;
+    let statements = record.counters.committed;
     Observation::Generator {
         clients,
         per_second: record.throughput(),

@@ -1,6 +1,6 @@
 //! Data of a trial: loaded, restored from a copy, or reused.
 
-use crate::databases::{ClaimedDatabases, Wish};
+use crate::databases::{ClaimedDatabases, DatabaseUse};
 use crate::interrupt::Interrupts;
 use crate::system::Ready;
 use crate::systems::Systems;
@@ -196,8 +196,8 @@ fn load_databases(
     let base = ready.target();
     let wanted: Vec<String> = data.databases.iter().filter_map(|it| it.database.clone()).collect();
     let mut databases = ClaimedDatabases::default();
-    let wish = Wish { policy: DataPolicy::Own, only_reads: false };
-    databases.enter(&base, &wanted, wish, &options)?;
+    let usage = DatabaseUse { policy: DataPolicy::Own, only_reads: false };
+    databases.enter(&base, &wanted, usage, &options)?;
     let mut places = Vec::new();
     for (name, data) in wanted.iter().zip(&data.databases) {
         databases.record_tables(&base, name, &names(data), &options)?;
@@ -256,7 +256,7 @@ impl Systems<'_> {
             policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
         self.claimed(system, |ready, options| {
             let base = ready.target();
-            ready.databases.enter(&base, &names, Wish { policy, only_reads }, options)
+            ready.databases.enter(&base, &names, DatabaseUse { policy, only_reads }, options)
         })
     }
 }

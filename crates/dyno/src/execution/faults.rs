@@ -3,7 +3,7 @@
 
 use crate::system::Ready;
 use dyno_engine::random::{Random, Stream, trial_seed};
-use dyno_engine::{Mended, NodeState};
+use dyno_engine::{NodeState, Repaired};
 use dyno_host::hooks::environment;
 use dyno_host::network_path::FaultProxy;
 use dyno_host::server::FaultNode;
@@ -92,7 +92,7 @@ impl Faults {
 
     /// Stops injecting faults, resumes paused servers, and makes at least one node answer again if
     /// possible.
-    pub(crate) fn mend(&self) -> Mended {
+    pub(crate) fn repair(&self) -> Repaired {
         drop(self.clock.take());
         let faults =
             self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Faults {
         for (_, fault_proxy) in &*self.fault_proxies {
             fault_proxy.reopen();
         }
-        Mended { faults, nodes: self.states().map_err(|error| error.to_string()) }
+        Repaired { faults, nodes: self.states().map_err(|error| error.to_string()) }
     }
 
     fn states(&self) -> Result<Vec<NodeState>, dyno_host::HostError> {
@@ -110,22 +110,22 @@ impl Faults {
         }
         let of_clients = || self.nodes.iter().filter(|node| node.is_of_clients());
         for node in self.nodes.iter().filter(|node| !node.is_of_clients()) {
-            node.mend(false, ANSWER_LIMIT)?;
+            node.repair(false, ANSWER_LIMIT)?;
         }
         let states: Result<Vec<NodeState>, _> =
-            of_clients().map(|node| mended(node, false)).collect();
+            of_clients().map(|node| repaired(node, false)).collect();
         let mut states = states?;
         if let (Some(first), true) =
             (of_clients().next(), states.iter().all(|state| *state == NodeState::Down))
         {
-            states[0] = mended(first, true)?;
+            states[0] = repaired(first, true)?;
         }
         Ok(states)
     }
 }
 
-fn mended(node: &FaultNode, is_needed: bool) -> Result<NodeState, dyno_host::HostError> {
-    Ok(match (node.mend(is_needed, ANSWER_LIMIT)?, node.ended_at()) {
+fn repaired(node: &FaultNode, is_needed: bool) -> Result<NodeState, dyno_host::HostError> {
+    Ok(match (node.repair(is_needed, ANSWER_LIMIT)?, node.ended_at()) {
         (false, _) => NodeState::Down,
         (true, None) => NodeState::Up,
         (true, Some(since)) => NodeState::Restarted(since),
@@ -267,7 +267,7 @@ mod tests {
             clock: Cell::new(Some(clock)),
             thread: Cell::new(Some(thread)),
         };
-        assert_eq!(faults.mend().nodes, Ok(vec![NodeState::Up]));
+        assert_eq!(faults.repair().nodes, Ok(vec![NodeState::Up]));
         assert!(!fault_proxy.reopen(), "it was shut");
     }
 }

@@ -276,8 +276,8 @@ fn measure(
     input.load.is_dead = &ending;
     input.load.expected = expected;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
-    let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
-    input.mend = faults.is_some().then_some(&mend);
+    let repair = || faults.as_ref().expect("it is asked where there are faults").repair();
+    input.repair = faults.is_some().then_some(&repair);
     let mut clock = faults.as_ref().map(Faults::clock);
     let mut listeners = Listeners(vec![&mut watch]);
     listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));

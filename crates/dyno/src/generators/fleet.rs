@@ -1,8 +1,8 @@
 //! The generators of a run: started, connected, and ended with it.
 
+use super::generator_handle::{Event, GeneratorHandle};
 use super::launch::{self, Invitation, LaunchCommand};
 use super::link::Link;
-use super::member::{Event, Member};
 use super::message::{Hello, Order, PROTOCOL};
 use super::secure;
 use crate::interrupt::Interrupts;
@@ -60,7 +60,7 @@ impl Fleets {
 
 /// Generators that have joined.
 pub(crate) struct Fleet {
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<GeneratorHandle>,
     events: Mutex<Receiver<(usize, Event)>>,
     launches: Mutex<Vec<Launched>>,
 }
@@ -244,10 +244,10 @@ impl Waiting {
         listener: &TcpListener,
         events: &Sender<(usize, Event)>,
         interrupts: &Interrupts,
-    ) -> Result<(Vec<Member>, Vec<Launched>), String> {
+    ) -> Result<(Vec<GeneratorHandle>, Vec<Launched>), String> {
         let (sender, arrivals) = channel::<Result<Joined, String>>();
         let began = Instant::now();
-        let mut members: Vec<Option<Member>> = (0..self.number).map(|_| None).collect();
+        let mut members: Vec<Option<GeneratorHandle>> = (0..self.number).map(|_| None).collect();
         let mut refused = None;
         while members.iter().any(Option::is_none) {
             if interrupts.is_requested() {
@@ -264,14 +264,15 @@ impl Waiting {
             }
             match arrivals.recv_timeout(PAUSE) {
                 Ok(Ok((link, hello))) => {
-                    let wish = hello.rank.map(|rank| rank as usize);
+                    let usage = hello.rank.map(|rank| rank as usize);
                     let is_free = |place: &usize| members.get(*place).is_some_and(Option::is_none);
-                    let place = wish
+                    let place = usage
                         .filter(is_free)
                         .or_else(|| members.iter().position(Option::is_none))
                         .ok_or("more generators joined than were started")?;
                     let host = line(&hello.host).into_owned();
-                    members[place] = Some(Member::new(place, host, link, began, events.clone()));
+                    members[place] =
+                        Some(GeneratorHandle::new(place, host, link, began, events.clone()));
                 }
                 Ok(Err(reason)) => refused = Some(reason),
                 Err(_) => {}

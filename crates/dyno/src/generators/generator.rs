@@ -3,9 +3,9 @@
 //! The main thread measures. A second thread holds the connection: it answers questions for the
 //! clock, hands orders to the main thread, and ends the process when the coordinator is gone.
 
+use super::generator_handle::SILENCE;
 use super::launch::{COORDINATOR, Invitation, KEY, RANK, TOKEN};
 use super::link::Link;
-use super::member::SILENCE;
 use super::message::{Answer, Assignment, Hello, Order};
 use super::secure;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use dyno_drivers::open_files::raise_limit;
 use dyno_engine::{LoadInput, PartReport, Start, TrialError};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::exit_code;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::target::Target;
 use dyno_store::environment::boot_id;
 use rustls::ClientConnection;
@@ -263,7 +263,7 @@ impl Listener for Reporting {
         }
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         let _ = self.0.send(PartReport::Interval(Box::new(interval.clone())));
     }
 }

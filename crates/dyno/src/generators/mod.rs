@@ -15,9 +15,9 @@
 mod clock;
 mod fleet;
 pub(crate) mod generator;
+mod generator_handle;
 mod launch;
 mod link;
-mod member;
 mod message;
 mod preflight;
 mod secure;

@@ -1,7 +1,7 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
 use super::fleet::Fleet;
-use super::member::{Event, Member};
+use super::generator_handle::{Event, GeneratorHandle};
 use super::message::{Assignment, Order};
 use crate::workload::Work;
 use dyno_drivers::lock;
@@ -63,7 +63,7 @@ impl<'a> TrialGenerators<'a> {
         Self { fleet, number: number as usize, assignment }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Member> {
+    fn all(&self) -> impl Iterator<Item = &GeneratorHandle> {
         self.fleet.members.iter().take(self.number)
     }
 }
@@ -78,7 +78,7 @@ impl Generators for TrialGenerators<'_> {
     }
 
     fn parts(&self) -> Vec<GeneratorPart> {
-        self.all().map(Member::part).collect()
+        self.all().map(GeneratorHandle::part).collect()
     }
 
     fn start(&self) -> Result<Instant, TrialError> {

@@ -7,7 +7,7 @@
 
 use super::reading::{Course, Reading};
 use super::transaction_log::EPOCH;
-use dyno_model::ledger::UnknownCount;
+use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_store::{TimelineLine, utc};
 use std::collections::BTreeMap;
@@ -151,18 +151,18 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
         measured: Nanos(rows.len() as u64 * length * 1_000_000_000),
         ..Reading::default()
     };
-    let ledger = &mut reading.ledger;
-    ledger.committed = sum.transactions as u64;
-    (ledger.skipped, ledger.retries, ledger.failed) =
+    let counters = &mut reading.counters;
+    counters.committed = sum.transactions as u64;
+    (counters.skipped, counters.retries, counters.failed) =
         (sum.skipped as u64, sum.retries as u64, sum.failed as u64);
     // Without `--failures-detailed` the columns of failures are 0, even if transactions failed.
     if sum.failed == 0.0 {
-        ledger.unknown.insert(UnknownCount::Failed);
+        counters.unknown.insert(UnknownCount::Failed);
     }
     if sum.transactions > 0.0 {
         let mean = sum.sum / sum.transactions;
         let latency = &mut reading.latency;
-        latency.count = ledger.committed;
+        latency.count = counters.committed;
         latency.mean = mean * 1e3;
         latency.standard_deviation =
             (sum.squares / sum.transactions - mean * mean).max(0.0).sqrt() * 1e3;

@@ -9,7 +9,7 @@ use dyno_model::plan::{
     Claim, Configuration, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Trial,
     Variation, WorkloadPlan,
 };
-use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialEnd, TrialRecord};
 use dyno_model::target::QueryMode;
 use dyno_model::warning::Warning;
 use dyno_store::environment::Environment;
@@ -98,7 +98,7 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         started_at: reading.started_at.clone(),
         server_version: reading.server_version.clone(),
         measured: reading.measured,
-        ledger: reading.ledger.clone(),
+        counters: reading.counters.clone(),
         transaction: reading.latency,
         work: reading.rate.map(|rate| rate * reading.measured.as_secs_f64()),
         end: TrialEnd::Trial,
@@ -110,7 +110,7 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     writer.event(&Event::TrialFinished(Box::new(record)));
 }
 
-fn interval(writer: &mut RunWriter, trial: &Trial, mut interval: Interval) {
+fn interval(writer: &mut RunWriter, trial: &Trial, mut interval: IntervalRecord) {
     interval.trial.clone_from(&trial.id);
     writer.interval(&interval);
 }

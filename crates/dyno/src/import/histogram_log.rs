@@ -2,9 +2,9 @@
 //! Lines with a tag describe parts of the whole and are ignored.
 
 use super::reading::{Course, Reading};
+use dyno_model::counters::UnknownCount;
 use dyno_model::latency::{self, LatencySummary};
-use dyno_model::ledger::UnknownCount;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use dyno_store::logged_intervals;
 
@@ -19,7 +19,7 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The run in a log; `unit` is the time that a value of 1 represents.
 pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     let mut sum = latency::histogram();
-    let mut intervals: Vec<Interval> = Vec::new();
+    let mut intervals: Vec<IntervalRecord> = Vec::new();
     for logged in logged_intervals(text.as_bytes()) {
         let logged = logged.map_err(|(line, what)| format!("line {line}: {what}"))?;
         if logged.tag.is_some() {
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
                 "interval {number} starts before the previous one: logs of several runs are mixed"
             ));
         }
-        let mut interval = Interval::empty("", false, logged.start, logged.length, &[]);
+        let mut interval = IntervalRecord::empty("", false, logged.start, logged.length, &[]);
         for value in logged.histogram.iter_recorded() {
             let nanos = value.value_iterated_to().saturating_mul(unit.0);
             let nanos = nanos.clamp(latency::LOWEST_NANOS, latency::HIGHEST_NANOS);
@@ -58,8 +58,8 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
         latency: LatencySummary::from(&sum),
         ..Reading::default()
     };
-    reading.ledger.committed = sum.len();
-    reading.ledger.unknown.extend([UnknownCount::Failed, UnknownCount::Retries]);
+    reading.counters.committed = sum.len();
+    reading.counters.unknown.extend([UnknownCount::Failed, UnknownCount::Retries]);
     reading.course = Course::Times(intervals);
     Ok(reading)
 }

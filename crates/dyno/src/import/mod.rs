@@ -30,9 +30,9 @@ pub(crate) use table::COLUMNS;
 
 use crate::failure::Failure;
 use document::Line;
+use dyno_model::counters::TrialCounters;
 use dyno_model::exit_code;
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::Ledger;
 use dyno_model::units::Nanos;
 use reading::Reading;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     };
     let mut readings = readings.map_err(&named)?;
     for reading in &mut readings {
-        balance(&mut reading.ledger);
+        balance(&mut reading.counters);
         reading.clients = reading.clients.or(hints.clients);
         let place = |what: &str| match reading.line {
             0 => what.to_owned(),
@@ -140,12 +140,15 @@ const PRINTED: [Printed; 2] =
 
 /// Derives the remaining counters from committed, failed, skipped and retries. The reasons for
 /// failures are unknown.
-fn balance(ledger: &mut Ledger) {
-    ledger.attempts = ledger.committed + ledger.failed + ledger.unfinished + ledger.retries;
-    ledger.started = ledger.committed + ledger.failed + ledger.unfinished + ledger.skipped;
-    for (count, kinds) in
-        [(ledger.failed, &mut ledger.failed_by_kind), (ledger.retries, &mut ledger.retries_by_kind)]
-    {
+fn balance(counters: &mut TrialCounters) {
+    counters.attempts =
+        counters.committed + counters.failed + counters.unfinished + counters.retries;
+    counters.started =
+        counters.committed + counters.failed + counters.unfinished + counters.skipped;
+    for (count, kinds) in [
+        (counters.failed, &mut counters.failed_by_kind),
+        (counters.retries, &mut counters.retries_by_kind),
+    ] {
         if count > 0 {
             kinds.insert(FailureKind::Other, count);
         }

@@ -3,7 +3,7 @@
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
 use super::reading::{Reading, Warned, interval_rates, nanos};
-use dyno_model::ledger::UnknownCount;
+use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 
@@ -156,20 +156,20 @@ impl<'t> Run<'t> {
 
     fn count(&self, reading: &mut Reading, committed: u64) -> Result<(), String> {
         let figures = &self.figures;
-        let ledger = &mut reading.ledger;
-        ledger.committed = committed;
-        ledger.skipped = figures.count(SKIPPED)?.unwrap_or_default();
+        let counters = &mut reading.counters;
+        counters.committed = committed;
+        counters.skipped = figures.count(SKIPPED)?.unwrap_or_default();
         let one_try = figures.count(TRIES)? == Some(1);
         let counts = [
-            (FAILED, UnknownCount::Failed, &mut ledger.failed),
-            (RETRIES, UnknownCount::Retries, &mut ledger.retries),
+            (FAILED, UnknownCount::Failed, &mut counters.failed),
+            (RETRIES, UnknownCount::Retries, &mut counters.retries),
         ];
         for (label, kind, count) in counts {
             match figures.count(label)? {
                 Some(number) => *count = number,
                 // With a limit of one try there are no retries.
                 None if kind == UnknownCount::Retries && one_try => {}
-                None => drop(ledger.unknown.insert(kind)),
+                None => drop(counters.unknown.insert(kind)),
             }
         }
         Ok(())
@@ -177,7 +177,7 @@ impl<'t> Run<'t> {
 
     fn set_latency(&self, reading: &mut Reading) -> Result<(), String> {
         let figures = &self.figures;
-        reading.latency.count = reading.ledger.committed;
+        reading.latency.count = reading.counters.committed;
         // A mean that includes failures does not describe committed transactions.
         let includes_failures =
             figures.text(MEAN).is_some_and(|text| text.contains("including failures"));

@@ -27,11 +27,12 @@ fn found(names: &[&str]) -> Result<Vec<Reading>, String> {
 type Figures = (u32, f64, (u64, Option<u64>, u64, Option<u64>), Option<u64>, Option<u64>);
 
 fn figures(reading: &Reading) -> Figures {
-    let ledger = &reading.ledger;
-    assert_eq!(ledger.check(), Vec::<String>::new());
-    let rate = reading.rate.unwrap_or(ledger.committed as f64 / reading.measured.as_secs_f64());
+    let counters = &reading.counters;
+    assert_eq!(counters.check(), Vec::<String>::new());
+    let rate = reading.rate.unwrap_or(counters.committed as f64 / reading.measured.as_secs_f64());
     let known = |nanos: u64| (nanos > 0).then_some((nanos + 500) / 1_000);
-    let counts = (ledger.committed, ledger.known_failed(), ledger.skipped, ledger.known_retries());
+    let counts =
+        (counters.committed, counters.known_failed(), counters.skipped, counters.known_retries());
     let latency = &reading.latency;
     (
         reading.clients.unwrap_or_default(),

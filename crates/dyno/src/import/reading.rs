@@ -1,9 +1,9 @@
 //! A run as described by a file.
 
 use super::sample::Sample;
+use dyno_model::counters::TrialCounters;
 use dyno_model::latency::LatencySummary;
-use dyno_model::ledger::Ledger;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::TimelineLine;
@@ -25,7 +25,7 @@ pub(crate) struct Reading {
     pub(crate) measured: Nanos,
     /// Transactions per second, if the file states them more exactly than count and length imply.
     pub(crate) rate: Option<f64>,
-    pub(crate) ledger: Ledger,
+    pub(crate) counters: TrialCounters,
     /// Response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
     pub(crate) course: Course,
@@ -46,7 +46,7 @@ pub(crate) enum Course {
     /// Rates are known, but not all response times.
     Rates(Vec<TimelineLine>),
     /// Histograms of all response times are known.
-    Times(Vec<Interval>),
+    Times(Vec<IntervalRecord>),
     /// Every transaction is known, ordered by end time.
     Samples(Vec<Sample>),
 }
@@ -114,7 +114,7 @@ impl Reading {
             return Ok(());
         };
         // Little's law: a client runs one transaction at a time.
-        let rate = self.rate.unwrap_or(self.ledger.committed as f64 / seconds);
+        let rate = self.rate.unwrap_or(self.counters.committed as f64 / seconds);
         let busy = rate * (mean - ROUNDING_MS) / 1e3;
         if mean > 0.0 && busy > f64::from(clients) * TOLERANCE {
             return Err(format!(

@@ -1,7 +1,7 @@
 //! Single transactions, and the intervals computed from them.
 
 use dyno_model::latency;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 
 /// Length of an interval, microseconds.
@@ -33,7 +33,7 @@ impl Sample {
 }
 
 /// Yields the intervals of a run one by one: all at once would need a histogram for each second.
-pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = Interval> {
+pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = IntervalRecord> {
     let began = samples.iter().map(Sample::began).min().unwrap_or_default();
     let ended = samples.last().map_or(began, |sample| sample.ended);
     let mut rest = samples.iter().peekable();
@@ -41,7 +41,7 @@ pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = Interval> {
         let start = number * INTERVAL;
         let end = (start + INTERVAL).min(ended - began);
         let [at, length] = [start, end - start].map(|micros| Nanos(micros * 1_000));
-        let mut interval = Interval::empty("", false, at, length, &[]);
+        let mut interval = IntervalRecord::empty("", false, at, length, &[]);
         while let Some(sample) = rest.next_if(|sample| sample.ended - began <= end) {
             match sample.outcome {
                 Outcome::Took(micros) => {

@@ -3,7 +3,7 @@
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
 use super::reading::{Reading, Warned, interval_rates, nanos, set_percentile};
-use dyno_model::ledger::UnknownCount;
+use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 
@@ -177,18 +177,18 @@ impl<'t> Run<'t> {
             line: self.line,
             ..Reading::default()
         };
-        let ledger = &mut reading.ledger;
-        ledger.committed = committed;
+        let counters = &mut reading.counters;
+        counters.committed = committed;
         // sysbench's "ignored errors" are restarted transactions; older versions count deadlocks
         // only.
         let retries = sum(ERRORS)?.or(sum(DEADLOCKS)?);
-        ledger.retries = retries.unwrap_or_default();
-        ledger.reconnects = sum(RECONNECTS)?.unwrap_or_default();
-        ledger.unfinished = self.head.count(UNFINISHED)?.unwrap_or_default();
+        counters.retries = retries.unwrap_or_default();
+        counters.reconnects = sum(RECONNECTS)?.unwrap_or_default();
+        counters.unfinished = self.head.count(UNFINISHED)?.unwrap_or_default();
         // sysbench does not count transactions that failed permanently.
-        ledger.unknown.insert(UnknownCount::Failed);
+        counters.unknown.insert(UnknownCount::Failed);
         if retries.is_none() {
-            ledger.unknown.insert(UnknownCount::Retries);
+            counters.unknown.insert(UnknownCount::Retries);
         }
         self.set_latency(&mut reading)?;
         if committed == transactions && self.reports.len() == 1 {
@@ -234,7 +234,7 @@ impl<'t> Run<'t> {
             weighted =
                 weighted.zip(mean.zip(events)).map(|(sum, (mean, events))| sum + mean * events);
         }
-        let committed = reading.ledger.committed;
+        let committed = reading.counters.committed;
         let latency = &mut reading.latency;
         latency.count = committed;
         // Without transactions, minimum and maximum are meaningless.

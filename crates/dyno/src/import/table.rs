@@ -4,7 +4,7 @@
 use super::labels::measured;
 use super::reading::{Reading, nanos, set_percentile};
 use csv::StringRecord;
-use dyno_model::ledger::UnknownCount;
+use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -143,11 +143,11 @@ impl Row<'_> {
             ..Reading::default()
         };
         let failed = self.count("failed")?;
-        reading.ledger.committed = committed;
-        reading.ledger.failed = failed.unwrap_or_default();
-        reading.ledger.unknown.insert(UnknownCount::Retries);
+        reading.counters.committed = committed;
+        reading.counters.failed = failed.unwrap_or_default();
+        reading.counters.unknown.insert(UnknownCount::Retries);
         if failed.is_none() {
-            reading.ledger.unknown.insert(UnknownCount::Failed);
+            reading.counters.unknown.insert(UnknownCount::Failed);
         }
         reading.latency.count = committed;
         reading.latency.mean = nanos(self.number("mean_ms")?) as f64;

@@ -65,7 +65,7 @@ fn of_files(name: &str, texts: &[&str]) -> Vec<Reading> {
     let readings =
         read(&files, &Hints { clients: Some(4), ..Hints::default() }).expect("it is read");
     for reading in &readings {
-        assert_eq!(reading.ledger.check(), Vec::<String>::new());
+        assert_eq!(reading.counters.check(), Vec::<String>::new());
     }
     readings
 }
@@ -98,8 +98,8 @@ fn a_run_of_sysbench_is_read_and_what_it_does_not_say_stays_unknown() {
     let reading = of_file(SYSBENCH);
     assert_eq!((reading.clients, reading.program.as_str()), (Some(4), "sysbench 1.0.20"));
     assert_eq!(reading.measured, Nanos(3_004_000_000));
-    let ledger = &reading.ledger;
-    assert_eq!((ledger.committed, ledger.retries, ledger.reconnects), (95_303, 7, 2));
+    let counters = &reading.counters;
+    assert_eq!((counters.committed, counters.retries, counters.reconnects), (95_303, 7, 2));
     let latency = reading.latency;
     assert_eq!((latency.min, latency.mean, latency.max), (20_000, 130_000.0, 27_370_000));
     assert_eq!(
@@ -134,10 +134,10 @@ fn a_run_of_pgbench_is_read_with_its_failures() {
         (reading.clients, reading.program.as_str(), reading.server_version.as_str()),
         (Some(4), "pgbench 15.18", "15.4")
     );
-    let ledger = &reading.ledger;
-    assert_eq!((ledger.committed, ledger.failed, ledger.started), (67_672, 5, 67_677));
-    assert_eq!(ledger.failed_by_kind[&FailureKind::Other], 5);
-    let rate = ledger.committed as f64 / reading.measured.as_secs_f64();
+    let counters = &reading.counters;
+    assert_eq!((counters.committed, counters.failed, counters.started), (67_672, 5, 67_677));
+    assert_eq!(counters.failed_by_kind[&FailureKind::Other], 5);
+    let rate = counters.committed as f64 / reading.measured.as_secs_f64();
     assert!((rate - 22_562.184_203).abs() < 1e-3, "{rate}");
     assert_eq!((reading.latency.mean, reading.latency.p95), (140_000.0, 0));
     assert_eq!(rates(&reading), [(0.0, 24_252), (1.0, 24_051)]);
@@ -158,7 +158,7 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
     assert_eq!(reading.started_at, "2023-11-14T22:15:00.499Z");
     // From the start of the first transaction to the end of the last one.
     assert_eq!(reading.measured, Nanos(701_000_000));
-    assert_eq!((reading.ledger.committed, reading.ledger.failed), (3, 1));
+    assert_eq!((reading.counters.committed, reading.counters.failed), (3, 1));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     assert_eq!(
         (reading.latency.min, reading.latency.mean, reading.latency.max),
@@ -181,7 +181,7 @@ fn columns_of_a_table_may_be_called_otherwise_and_bad_cells_are_named() {
     let readings = table::read(text, &names).expect("it is read");
     let found: Vec<_> = readings.iter().map(|it| (it.clients, it.rate, it.latency.p95)).collect();
     assert_eq!(found, [(Some(8), Some(1200.5), 3_500_000), (Some(16), Some(1300.0), 0)]);
-    assert_eq!(readings[0].ledger.committed, 72_030);
+    assert_eq!(readings[0].counters.committed, 72_030);
     let refused = |text: &str, names| table::read(text, names).map(|_| ()).unwrap_err();
     assert!(
         refused("threads,tps\n8,fast\n", &names)
@@ -198,7 +198,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     // Two intervals in dyno's format, and a tagged one.
     let folder = tempfile::tempdir().expect("a folder");
     let mut interval =
-        dyno_model::record::Interval::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
+        dyno_model::record::IntervalRecord::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
     for value in [1_000, 2_000, 3_000] {
         dyno_model::latency::record(&mut interval.transaction, value);
     }
@@ -225,7 +225,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     let text = std::fs::read_to_string(&log).expect("it is there");
     assert!(histogram_log::is_one(&text));
     let reading = histogram_log::read(&text, Nanos(1_000)).expect("it is read");
-    assert_eq!((reading.ledger.committed, reading.measured), (3, Nanos(1_000_000_000)));
+    assert_eq!((reading.counters.committed, reading.measured), (3, Nanos(1_000_000_000)));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     let hints = Hints { unit: Nanos(1), ..Hints::default() };
     let refused = read(&[&log], &hints).unwrap_err().render(false, dyno_report::EN);
@@ -341,7 +341,7 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
                latency average: 30.651 ms\ntps = 521.868802 (including connections establishing)\n";
     let reading = of_file(old);
     assert_eq!(
-        (reading.latency.mean, reading.ledger.known_failed(), reading.ledger.known_retries()),
+        (reading.latency.mean, reading.counters.known_failed(), reading.counters.known_retries()),
         (30_651_000.0, None, None)
     );
     // Later versions print the rate without connecting.
@@ -350,24 +350,24 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
     let sysbench =
         SYSBENCH.replace("    ignored errors:                      7      (0.00 per sec.)\n", "");
     assert_eq!(
-        (of_file(&sysbench).ledger.known_failed(), of_file(&sysbench).ledger.known_retries()),
+        (of_file(&sysbench).counters.known_failed(), of_file(&sysbench).counters.known_retries()),
         (None, None)
     );
     // An additional column may be a delay or retries; the second of two is retries.
     let row = "0 1 2364 0 1795701182 621145";
     for (more, retries) in [("", Some(0)), (" 69", None), (" 69 3", Some(3))] {
-        assert_eq!(of_file(&format!("{row}{more}\n")).ledger.known_retries(), retries, "{more}");
+        assert_eq!(of_file(&format!("{row}{more}\n")).counters.known_retries(), retries, "{more}");
     }
     let rows = "1777879493 8610 75754786 934526774720 2759 190722\n1777879503 9812 80000484 707690716928 2985 56061\n";
     let reading = of_file(rows);
-    assert_eq!((reading.ledger.committed, reading.measured), (9_812, Nanos(10_000_000_000)));
+    assert_eq!((reading.counters.committed, reading.measured), (9_812, Nanos(10_000_000_000)));
     assert_eq!(
-        (reading.ledger.known_failed(), reading.latency.max, reading.latency.p95),
+        (reading.counters.known_failed(), reading.latency.max, reading.latency.p95),
         (None, 56_061_000, 0)
     );
     let table = of_file("clients;seconds;throughput\n8;60;100\n");
     assert_eq!(
-        (table.clients, table.ledger.known_failed(), table.latency.mean),
+        (table.clients, table.counters.known_failed(), table.latency.mean),
         (Some(8), None, 0.0)
     );
 }
@@ -380,7 +380,7 @@ fn events_are_counted_where_an_old_sysbench_counts_no_transactions() {
                10.49ms\n         approx.  95 percentile:              17.45ms\n";
     let reading = of_file(old);
     assert_eq!(
-        (reading.program.as_str(), reading.clients, reading.ledger.committed),
+        (reading.program.as_str(), reading.clients, reading.counters.committed),
         ("sysbench 0.5", Some(128), 622_041)
     );
     assert_eq!(
@@ -407,7 +407,7 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
         for text in [SYSBENCH, PGBENCH] {
             let (reading, plain) = (of_file(&before(prefix, text)), of_file(text));
             let figures = |it: &Reading| {
-                (it.clients, it.measured, it.ledger.clone(), it.program.clone(), rates(it))
+                (it.clients, it.measured, it.counters.clone(), it.program.clone(), rates(it))
             };
             assert_eq!(figures(&reading), figures(&plain), "{prefix:?}");
         }
@@ -423,7 +423,10 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("windows.txt");
     std::fs::write(&path, utf16).expect("it has room");
-    assert_eq!(read(&[&path], &Hints::default()).expect("it is read")[0].ledger.committed, 67_672);
+    assert_eq!(
+        read(&[&path], &Hints::default()).expect("it is read")[0].counters.committed,
+        67_672
+    );
 }
 
 /// Lines of pgbench's log of intervals with these start times: 10 transactions each, of 100
@@ -463,8 +466,8 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
     }
     // With eleven columns, skipped transactions are included in the count.
     let row = |start| format!("{start} 10 600 60000 100 100 0 0 0 0 4\n");
-    let ledger = of_file(&[row(1_700_000_100), row(1_700_000_110)].concat()).ledger;
-    assert_eq!((ledger.committed, ledger.skipped), (6, 4));
+    let counters = of_file(&[row(1_700_000_100), row(1_700_000_110)].concat()).counters;
+    assert_eq!((counters.committed, counters.skipped), (6, 4));
     // Times above an hour are recorded as an hour.
     let long = of_file("0 1 5000000000 0 1700000100 500000\n");
     assert_eq!((long.latency.max, long.measured), (3_600_000_000_000, Nanos(3_600_000_000_000)));
@@ -535,7 +538,7 @@ fn figures_that_only_some_versions_of_sysbench_print_are_read() {
         .replace("Running the test", "sysbench --threads=4 oltp_point_select run\nRunning the test")
         .replace("Threads started!", "Number of unfinished transactions on forced shutdown: 3");
     let reading = of_file(&old);
-    assert_eq!((reading.ledger.known_retries(), reading.ledger.unfinished), (Some(7), 3));
+    assert_eq!((reading.counters.known_retries(), reading.counters.unfinished), (Some(7), 3));
     assert_eq!(reading.program, "sysbench 1.0.20", "the command line is no version");
     // Without transactions, minimum and maximum are meaningless, and a rate with two digits is less
     // exact than count and time.

@@ -3,8 +3,8 @@
 
 use super::reading::{Course, Reading};
 use super::sample::{Outcome, Sample};
+use dyno_model::counters::UnknownCount;
 use dyno_model::latency::{self, ExactLatency, LatencySummary};
-use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_store::utc;
 use std::collections::BTreeMap;
@@ -99,8 +99,8 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     };
     summarise(&samples, &mut reading);
     if columns == Some(7) {
-        reading.ledger.unknown.insert(UnknownCount::Retries);
-        reading.ledger.retries = 0;
+        reading.counters.unknown.insert(UnknownCount::Retries);
+        reading.counters.retries = 0;
     }
     reading.course = Course::Samples(samples);
     Ok(reading)
@@ -115,12 +115,12 @@ fn summarise(samples: &[Sample], reading: &mut Reading) {
                 latency::record(&mut sum, u64::from(micros) * 1_000);
                 exact.record(u64::from(micros) * 1_000);
             }
-            Outcome::Failed => reading.ledger.failed += 1,
-            Outcome::Skipped => reading.ledger.skipped += 1,
+            Outcome::Failed => reading.counters.failed += 1,
+            Outcome::Skipped => reading.counters.skipped += 1,
         }
-        reading.ledger.retries += u64::from(sample.retries);
+        reading.counters.retries += u64::from(sample.retries);
     }
-    reading.ledger.committed = sum.len();
+    reading.counters.committed = sum.len();
     // Histograms are rounded.
     let (mean, min, max) = (exact.mean(), exact.min, exact.max);
     reading.latency = LatencySummary { mean, min, max, ..LatencySummary::from(&sum) };

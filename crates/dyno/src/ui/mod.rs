@@ -14,7 +14,7 @@ use dyno_live::terminal::Screen;
 use dyno_model::event::{Event, Listener};
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
-use dyno_model::record::Interval;
+use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
 use dyno_report::{Lang, Note};
 use lines::Lines;
@@ -84,7 +84,7 @@ impl Listener for Display {
         self.show(Some(event));
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         self.live.interval(interval);
         self.show(None);
     }

@@ -18,7 +18,7 @@ struct Database {
 pub(crate) struct ClaimedDatabases(Vec<Database>);
 
 #[derive(Clone, Copy)]
-pub(crate) struct Wish {
+pub(crate) struct DatabaseUse {
     pub(crate) policy: DataPolicy,
     /// Only statements that are known not to write are sent.
     pub(crate) only_reads: bool,
@@ -34,7 +34,7 @@ impl ClaimedDatabases {
         &mut self,
         base: &Target,
         names: &[String],
-        wish: Wish,
+        usage: DatabaseUse,
         options: &ClaimOptions<'_>,
     ) -> Result<(), String> {
         let is_new = |name: &&String| !self.0.iter().any(|known| known.name == **name);
@@ -42,7 +42,7 @@ impl ClaimedDatabases {
         if names.is_empty() {
             return Ok(());
         }
-        let entered = match wish.policy {
+        let entered = match usage.policy {
             DataPolicy::Own => {
                 let claims =
                     databases::claim(base, &names, options).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ impl ClaimedDatabases {
                 names.into_iter().zip(claims).map(claimed).collect()
             }
             DataPolicy::Existing | DataPolicy::Copy => {
-                found(base, names, wish.only_reads, options)?
+                found(base, names, usage.only_reads, options)?
             }
         };
         self.0.extend(entered);

@@ -300,7 +300,7 @@ impl<'p> Systems<'p> {
         let options =
             network_path.map(|network_path| self.start_options(log(network_path), system));
         let Some(ready) = self.slots[system].ready.as_mut() else { return Ok(()) };
-        if plan.cuts_way_to(system) {
+        if plan.interrupts_path_to(system) {
             ready.put_fault_proxies(network_path)?;
         }
         let Some((EndpointPlan { name, via }, options)) = network_path.zip(options) else {

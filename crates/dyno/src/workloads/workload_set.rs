@@ -99,11 +99,11 @@ impl Member {
 
     /// True when the user's audit queries a table.
     fn asks_for(&self, name: &str) -> bool {
-        self.own_audit().iter().any(|text| mentions(text, name))
+        self.custom_audit().iter().any(|text| mentions(text, name))
     }
 
     /// The SQL of the user's audit.
-    fn own_audit(&self) -> Vec<&str> {
+    fn custom_audit(&self) -> Vec<&str> {
         match &self.workload {
             AnyWorkload::Native(_) | AnyWorkload::Tpcb(_) => Vec::new(),
             AnyWorkload::Sql(sql) => sql.audited().collect(),
@@ -246,7 +246,7 @@ fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
             let is_native = matches!(member.workload, AnyWorkload::Native(_));
             let found = match is_native {
                 true => changes[other].any(|word| member.has_table(word)),
-                false if !member.own_audit().is_empty() => {
+                false if !member.custom_audit().is_empty() => {
                     changes[other].any(|word| member.asks_for(word))
                 }
                 false => None,

@@ -240,7 +240,7 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
     assert!(log.lines().all(|line| line.split(' ').count() == 7), "{log}");
     // The books have the same counts, nobody calls them failures, and a report shows them.
     let (record, csv) = (record(&bench, "late"), reported(&bench, "late", "csv"));
-    let counters = &record.ledger;
+    let counters = &record.counters;
     assert_eq!(
         (counters.started, counters.committed, counters.skipped, counters.failed),
         (40, done, skipped, 0)

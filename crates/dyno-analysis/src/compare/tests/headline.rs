@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::LimitVerdict;
-use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_model::limit::{Limit, LimitMetric};
 use dyno_store::TrialOutcome;
 
 #[test]
@@ -15,18 +15,21 @@ fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes
         record.transaction.p95 = [1_000_000, 9_000_000, 90_000_000][i];
         record.transaction.count = 500;
     });
-    let model =
-        compared(vec![base], vec![new], &[Metric::Throughput, Metric::P95Ms, Metric::P99Ms]);
+    let model = compared(
+        vec![base],
+        vec![new],
+        &[ComparisonMetric::Throughput, ComparisonMetric::P95Ms, ComparisonMetric::P99Ms],
+    );
     let headline = model.headline().expect("a primary metric");
     assert_eq!(
         (headline.metric, headline.effect.verdict),
-        (Metric::Throughput, Some(Verdict::Better))
+        (ComparisonMetric::Throughput, Some(Verdict::Better))
     );
     assert_eq!(model.outcome.verdict, Verdict::Better);
     let metrics = |all: Vec<&OverAll>| all.into_iter().map(|it| it.metric).collect::<Vec<_>>();
-    assert_eq!(metrics(model.decided().collect()), [Metric::Throughput]);
-    assert_eq!(metrics(model.undecided().collect()), [Metric::P95Ms]);
-    assert_eq!(model.configurations[0].without_figures, [Metric::P99Ms]);
+    assert_eq!(metrics(model.decided().collect()), [ComparisonMetric::Throughput]);
+    assert_eq!(metrics(model.undecided().collect()), [ComparisonMetric::P95Ms]);
+    assert_eq!(model.configurations[0].without_figures, [ComparisonMetric::P99Ms]);
     assert_eq!(
         (model.outcome.comparisons, model.outcome.inconclusive),
         (2, 1),
@@ -38,15 +41,15 @@ fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes
 fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere_is_no_better() {
     let run = |name: &str, p95: f64| {
         let mut run = measured(name, &[100.0, 101.0, 99.0, 100.5]);
-        run.plan.primary = Some(Metric::P95Ms);
+        run.plan.primary = Some(ComparisonMetric::P95Ms);
         each_record(&mut run, |i, record| {
             record.transaction.p95 = (p95 * [1.0, 1.01, 0.99, 1.0][i % 4]) as u64;
         });
         run
     };
-    let asked = [Metric::Throughput, Metric::P95Ms];
+    let asked = [ComparisonMetric::Throughput, ComparisonMetric::P95Ms];
     let model = compared(vec![run("a", 1e6)], vec![run("b", 2e6)], &asked);
-    assert_eq!(model.headline().map(|it| it.metric), Some(Metric::P95Ms));
+    assert_eq!(model.headline().map(|it| it.metric), Some(ComparisonMetric::P95Ms));
     assert_eq!(
         (model.outcome.verdict, model.outcome.worse, model.outcome.equivalent),
         (Verdict::Worse, 1, 1)
@@ -65,7 +68,8 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere
 #[test]
 fn the_configuration_that_heads_a_comparison_is_where_the_better_side_is_best() {
     let shape = Shape { clients: vec![1, 20], systems: 1, has_trouble: false, ..Shape::small() };
-    let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
+    let model =
+        compared(vec![shape.run("a")], vec![shape.run("b")], &[ComparisonMetric::Throughput]);
     let rate = |pair: &ConfigurationPair| {
         let of = &pair.metrics[0];
         of.base.into_iter().chain(of.new).map(|it| it.mean).fold(0.0, f64::max)
@@ -80,7 +84,7 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
     let run = |name: &str, rate: f64, limits: &[f64]| {
         let mut run = measured(name, &[rate, rate + 1.0, rate - 1.0, rate]);
         let limit = |value: &f64| Limit {
-            measure: LimitMeasure::Throughput,
+            metric: LimitMetric::Throughput,
             value: *value,
             part: None,
             configurations: vec![0],
@@ -90,14 +94,15 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
         run
     };
     let base = vec![run("a", 100.0, &[500.0])];
-    let model = compared(base, vec![run("b", 1_300.0, &[500.0, 700.0])], &[Metric::Throughput]);
+    let model =
+        compared(base, vec![run("b", 1_300.0, &[500.0, 700.0])], &[ComparisonMetric::Throughput]);
     let found: Vec<_> = model.limits.iter().map(|it| (it.value, it.base, it.new)).collect();
     let (passed, failed) = (Some(LimitVerdict::Passed), Some(LimitVerdict::Failed));
     assert_eq!(found, [(500.0, failed, passed), (700.0, None, passed)]);
     // The worst of several runs, in any order.
     for rates in [[1_300.0, 400.0], [400.0, 1_300.0]] {
         let two = vec![run("b", rates[0], &[500.0]), run("c", rates[1], &[500.0])];
-        let model = compared(vec![run("a", 100.0, &[500.0])], two, &[Metric::Throughput]);
+        let model = compared(vec![run("a", 100.0, &[500.0])], two, &[ComparisonMetric::Throughput]);
         assert_eq!((model.limits[0].base, model.limits[0].new), (failed, failed), "{rates:?}");
     }
 }
@@ -128,7 +133,8 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
         Side { folder: name.to_owned(), runs: vec![run], courses }
     };
     let (base, new) = (side("a", 100.0), side("b", 1_300.0));
-    let model = compare(&base, &new, &question(&[Metric::Throughput])).expect("comparable");
+    let model =
+        compare(&base, &new, &question(&[ComparisonMetric::Throughput])).expect("comparable");
     let [pair] = &model.courses[..] else { panic!("{:?}", model.courses) };
     assert!(pair.base.len() <= 60 && pair.base.len() == pair.new.len());
     assert_eq!(
@@ -136,6 +142,7 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
         (0.0, 100.5, 1_300.5)
     );
     let shape = Shape { clients: vec![1, 20], systems: 1, ..Shape::small() };
-    let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
+    let model =
+        compared(vec![shape.run("a")], vec![shape.run("b")], &[ComparisonMetric::Throughput]);
     assert_eq!(model.courses, []);
 }

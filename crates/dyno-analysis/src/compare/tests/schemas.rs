@@ -31,7 +31,7 @@ fn runs_of_another_schema_are_no_repeats() {
     assert!(error.ends_with(expected), "{error}");
     // Runs of older versions have no schema, and numbers of rows may change.
     let repeats = vec![with("a", None, 5), measured("b", &[100.0; 3]), with("c", None, 500)];
-    compared(repeats, vec![measured("d", &[100.0; 3])], &[Metric::Throughput]);
+    compared(repeats, vec![measured("d", &[100.0; 3])], &[ComparisonMetric::Throughput]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_schema_that_changes_within_a_run_does_not_keep_the_run_from_being_compared(
             record.schema.clone_from(&schema);
         }
     });
-    compared(vec![changing], vec![measured("c", &[100.0; 3])], &[Metric::Throughput]);
+    compared(vec![changing], vec![measured("c", &[100.0; 3])], &[ComparisonMetric::Throughput]);
 }
 
 #[test]
@@ -87,14 +87,18 @@ fn a_schema_and_sizes_that_differ_between_the_sides_are_told() {
     let model = compared(
         vec![with("a", None, 5)],
         vec![with("b", Some("orders_n"), 500)],
-        &[Metric::Throughput],
+        &[ComparisonMetric::Throughput],
     );
     assert_eq!(
         differing(&model, Condition::Schema),
         [text("INDEX orders_n ON orders", "", "btree (n)")]
     );
     assert_eq!(differing(&model, Condition::TableSizes), [text("orders", "rows: 5", "rows: 500")]);
-    let same = compared(vec![with("a", None, 5)], vec![with("b", None, 5)], &[Metric::Throughput]);
+    let same = compared(
+        vec![with("a", None, 5)],
+        vec![with("b", None, 5)],
+        &[ComparisonMetric::Throughput],
+    );
     assert_eq!(differing(&same, Condition::Schema), []);
     assert_eq!(differing(&same, Condition::TableSizes), []);
 }

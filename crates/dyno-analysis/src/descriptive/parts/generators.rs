@@ -1,6 +1,6 @@
 //! Figures of each of several load generators.
 
-use crate::model::{Figure, Figures, Measure, Part, PartRow};
+use crate::model::{Figure, Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::generators::GeneratorPart;
 use dyno_model::record::TrialRecord;
@@ -31,25 +31,25 @@ fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
     let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
     let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
     let figures = Figures::from([
-        (Measure::Committed, Some(committed.into())),
-        (Measure::GeneratorProcessors, cores.map(Figure::Value)),
-        (Measure::WorkerCpu, most(|it| Some(100.0 * it.busiest_worker)).map(Into::into)),
-        (Measure::HeldUp, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),
+        (Metric::Committed, Some(committed.into())),
+        (Metric::GeneratorProcessors, cores.map(Figure::Value)),
+        (Metric::WorkerCpu, most(|it| Some(100.0 * it.busiest_worker)).map(Into::into)),
+        (Metric::HeldUp, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),
         (
-            Measure::WakeupLag,
+            Metric::WakeupLag,
             parts().map(|it| it.wakeup_lag_p99).max().map(|it| milliseconds(it).into()),
         ),
-        (Measure::GeneratorMemory, parts().map(|it| it.memory_peak).max().map(Into::into)),
+        (Metric::GeneratorMemory, parts().map(|it| it.memory_peak).max().map(Into::into)),
         (
-            Measure::Lag,
+            Metric::Lag,
             parts()
                 .filter_map(|it| it.lag)
                 .map(|lag| lag.p99)
                 .max()
                 .map(|it| milliseconds(it).into()),
         ),
-        (Measure::ClockUncertainty, clock.map(|it| milliseconds(it).into())),
-        (Measure::CpuSteal, most(|it| Some(100.0 * it.steal)).map(Into::into)),
+        (Metric::ClockUncertainty, clock.map(|it| milliseconds(it).into())),
+        (Metric::CpuSteal, most(|it| Some(100.0 * it.steal)).map(Into::into)),
     ]);
     let mut hosts: Vec<String> = parts().map(|it| it.host.clone()).collect();
     hosts.sort_unstable();

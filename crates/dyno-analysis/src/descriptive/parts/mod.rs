@@ -4,13 +4,13 @@
 mod generators;
 
 use crate::estimate::{AVERAGED, among};
-use crate::model::{Figures, LoadPoint, Measure, Part, PartRow};
+use crate::model::{Figures, LoadPoint, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::client_group::{ClientGroup, GroupRole};
-use dyno_model::ledger::{Ledger, TransactionCount};
+use dyno_model::counters::{TransactionCount, TrialCounters};
 use dyno_model::limit::LimitPart;
-use dyno_model::plan::{Configuration, LoadBy, Metric, Stages};
+use dyno_model::plan::{ComparisonMetric, Configuration, LoadBy, Stages};
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
@@ -46,14 +46,14 @@ fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Pa
         let records = view.valid(configuration).filter_map(|record| record.stages.get(index));
         let responses: Vec<_> = records.filter_map(|record| record.response.as_ref()).collect();
         let load = match by {
-            LoadBy::Rate => Measure::Offered,
-            LoadBy::Clients => Measure::AtWork,
+            LoadBy::Rate => Metric::Offered,
+            LoadBy::Clients => Metric::AtWork,
         };
         let lost: u64 = responses.iter().map(|response| response.censored).sum();
-        row.figures.set(Measure::Length, Some(stage.length().as_secs_f64()));
+        row.figures.set(Metric::Length, Some(stage.length().as_secs_f64()));
         row.figures.set(load, Some(stage.mean()));
-        row.figures.set(Measure::Begun, Some(responses.iter().map(|it| it.count).sum::<u64>()));
-        row.figures.set(Measure::NotCommitted, (*by == LoadBy::Rate).then_some(lost));
+        row.figures.set(Metric::Begun, Some(responses.iter().map(|it| it.count).sum::<u64>()));
+        row.figures.set(Metric::NotCommitted, (*by == LoadBy::Rate).then_some(lost));
         start = Nanos(start.0 + stage.length().0);
         row
     };
@@ -84,9 +84,9 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
     let ledgers = view
         .valid(configuration)
         .filter_map(|record| of_part(record, Some(&limited)))
-        .map(|record| &record.ledger)
+        .map(|record| &record.counters)
         .collect::<Vec<_>>();
-    let sum = |of: fn(&Ledger) -> u64| ledgers.iter().map(|ledger| of(ledger)).sum();
+    let sum = |of: fn(&TrialCounters) -> u64| ledgers.iter().map(|counters| of(counters)).sum();
     let audits =
         view.measured(configuration).iter().filter_map(|record| of_part(record, Some(&limited)));
     let part = Part::Background {
@@ -100,21 +100,21 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
     };
     let mut row = row(view, configuration, &limited, part);
     row.figures.add(outcomes([
-        sum(|ledger| ledger.committed),
-        sum(|ledger| ledger.failed),
-        sum(|ledger| ledger.unfinished),
-        sum(|ledger| ledger.retries),
+        sum(|counters| counters.committed),
+        sum(|counters| counters.failed),
+        sum(|counters| counters.unfinished),
+        sum(|counters| counters.retries),
     ]));
     row
 }
 
 /// Measures of [`outcomes`].
-const OUTCOMES: [Measure; 4] =
-    [Measure::Committed, Measure::Failed, Measure::Unfinished, Measure::Retries];
+const OUTCOMES: [Metric; 4] =
+    [Metric::Committed, Metric::Failed, Metric::Unfinished, Metric::Retries];
 
 fn outcomes(counts: [u64; 4]) -> Figures {
     let mut figures = Figures::default();
-    std::iter::zip(OUTCOMES, counts).for_each(|(measure, it)| figures.set(measure, Some(it)));
+    std::iter::zip(OUTCOMES, counts).for_each(|(metric, it)| figures.set(metric, Some(it)));
     figures
 }
 
@@ -159,16 +159,17 @@ fn transactions(view: &View<'_>, configuration: usize, plan: &Configuration) -> 
 /// Figures of all transactions of a group with these names and rows. Percentiles of several names
 /// cannot be combined.
 fn of_group(view: &View<'_>, configuration: usize, names: &[&str], rows: &[PartRow]) -> Figures {
-    let sum = |of: Measure| rows.iter().filter_map(|row| row.figures.count(of)).sum();
+    let sum = |of: Metric| rows.iter().filter_map(|row| row.figures.count(of)).sum();
     let throughput = |record: &TrialRecord| {
-        let all = names.iter().map(|name| of_transactions(record, name, Metric::Throughput));
+        let all =
+            names.iter().map(|name| of_transactions(record, name, ComparisonMetric::Throughput));
         Some((all.map(|it| it.map(|(figure, _)| figure)).sum::<Option<f64>>()?, false))
     };
     let throughputs = view.valid(configuration).filter_map(throughput);
     let means = view.valid(configuration).filter_map(|it| mean_of(it, names));
     let mut figures = outcomes(OUTCOMES.map(sum));
-    figures.set(Measure::Throughput, among(throughputs, Measure::Throughput));
-    figures.set(Measure::Mean, among(means, Measure::Mean));
+    figures.set(Metric::Throughput, among(throughputs, Metric::Throughput));
+    figures.set(Metric::Mean, among(means, Metric::Mean));
     figures
 }
 
@@ -176,7 +177,8 @@ fn of_group(view: &View<'_>, configuration: usize, names: &[&str], rows: &[PartR
 fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
     let (mut sum, mut number, mut is_bound) = (0.0, 0.0, false);
     for it in record.transactions.iter().filter(|it| names.contains(&it.name.as_str())) {
-        let Some((mean, is_low)) = of_transactions(record, &it.name, Metric::MeanMs) else {
+        let Some((mean, is_low)) = of_transactions(record, &it.name, ComparisonMetric::MeanMs)
+        else {
             continue;
         };
         let count = it.response.map_or(0, |response| response.count) as f64;
@@ -186,7 +188,7 @@ fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
 }
 
 fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow {
-    let counts = view.valid(configuration).filter_map(|record| count(&record.ledger, name));
+    let counts = view.valid(configuration).filter_map(|record| count(&record.counters, name));
     let counts: Vec<&TransactionCount> = counts.collect();
     let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
     let limited = LimitPart::Transaction(name.to_owned());
@@ -200,8 +202,8 @@ fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow
     row
 }
 
-fn count<'l>(ledger: &'l Ledger, name: &str) -> Option<&'l TransactionCount> {
-    ledger.transactions.iter().find(|count| count.name == name)
+fn count<'l>(counters: &'l TrialCounters, name: &str) -> Option<&'l TransactionCount> {
+    counters.transactions.iter().find(|count| count.name == name)
 }
 
 /// A trial's figure for a part: transactions per second or milliseconds, and whether it is only a
@@ -210,13 +212,13 @@ fn figure(
     view: &View<'_>,
     record: &TrialRecord,
     part: &LimitPart,
-    metric: Metric,
+    metric: ComparisonMetric,
 ) -> Option<(f64, bool)> {
     match part {
         LimitPart::Stage(name) => {
             let (stage, record) = of_stage(view, record, name)?;
             match metric {
-                Metric::Throughput => {
+                ComparisonMetric::Throughput => {
                     Some((record.committed as f64 / stage.length().as_secs_f64(), false))
                 }
                 _ => time(record.response.as_ref()?, metric),
@@ -268,12 +270,16 @@ pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitP
     records.map(|record| responses(view, record, part).map_or(0, |times| times.count)).collect()
 }
 
-fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(f64, bool)> {
+fn of_transactions(
+    record: &TrialRecord,
+    name: &str,
+    metric: ComparisonMetric,
+) -> Option<(f64, bool)> {
     let NamedTransactions { work, response, .. } =
         record.transactions.iter().find(|it| it.name == name)?;
     match metric {
-        Metric::Throughput => {
-            let committed = count(&record.ledger, name)?.committed;
+        ComparisonMetric::Throughput => {
+            let committed = count(&record.counters, name)?.committed;
             Some((record::throughput(*work, committed, record.measured), false))
         }
         // Arrivals that no client started may have had this name.
@@ -284,7 +290,7 @@ fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(
     }
 }
 
-fn time(times: &ResponseSummary, metric: Metric) -> Option<(f64, bool)> {
+fn time(times: &ResponseSummary, metric: ComparisonMetric) -> Option<(f64, bool)> {
     record::time(times, metric).map(|time| (time.as_millis(), time.is_bound))
 }
 
@@ -293,7 +299,7 @@ pub(crate) fn figures(
     view: &View<'_>,
     configuration: usize,
     part: &LimitPart,
-    metric: Metric,
+    metric: ComparisonMetric,
 ) -> Option<Vec<(f64, bool)>> {
     view.eligibilities[configuration]
         .usable
@@ -304,14 +310,16 @@ pub(crate) fn figures(
 
 /// The numbers of failed and of all transactions of a part, or of all transactions without a part.
 /// The counters are those of the record from [`of_part`].
-pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
+pub(crate) fn failures(counters: &TrialCounters, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
         None | Some(LimitPart::Stage(_) | LimitPart::Background(_)) => {
-            ledger.known_failed().map(|failed| (failed, ledger.started))
+            counters.known_failed().map(|failed| (failed, counters.started))
         }
-        Some(LimitPart::Transaction(name)) => count(ledger, name).map(|it| (it.failed, it.started)),
+        Some(LimitPart::Transaction(name)) => {
+            count(counters, name).map(|it| (it.failed, it.started))
+        }
         Some(LimitPart::Statement(name)) => {
-            let statement = ledger.statements.iter().find(|statement| statement.name == *name);
+            let statement = counters.statements.iter().find(|statement| statement.name == *name);
             statement.map(|it| (it.failed, it.sent))
         }
     }

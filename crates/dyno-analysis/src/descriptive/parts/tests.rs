@@ -2,17 +2,17 @@
 
 use crate::analyse;
 use crate::limits::limits;
-use crate::model::{Conclusion, Figures, LimitVerdict, Measure, Part, PartRow, ReportModel, Scope};
+use crate::model::{Conclusion, Figures, LimitVerdict, Metric, Part, PartRow, ReportModel, Scope};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::client_group::{BackgroundPlan, GroupRecord};
+use dyno_model::counters::{TransactionCount, TrialCounters};
 use dyno_model::databases::{Databases, transaction_names};
-use dyno_model::ledger::{Ledger, TransactionCount};
-use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
-use dyno_model::plan::{LoadBy, Metric, Stages, WorkloadPlan};
+use dyno_model::limit::{Limit, LimitMetric, LimitPart};
+use dyno_model::plan::{ComparisonMetric, LoadBy, Stages, WorkloadPlan};
 use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
-use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::response::{BoundedLatency, ResponseSummary};
 use dyno_model::stages::{Segment, Stage, StageRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -27,7 +27,7 @@ fn run() -> RunData {
         // Variation, so that limits can be tested.
         let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
         let named = |name: &str, rate: f64, nanos: f64| {
-            let time = Bounded::value(nanos * scatter);
+            let time = BoundedLatency::value(nanos * scatter);
             let response = ResponseSummary {
                 count: 2_000,
                 mean: time,
@@ -52,7 +52,7 @@ fn run() -> RunData {
             retries: 3,
             unfinished: 0,
         };
-        record.ledger.transactions = vec![count("read", 9_000, 0), count("pay", 1_000, 20)];
+        record.counters.transactions = vec![count("read", 9_000, 0), count("pay", 1_000, 20)];
         record.warnings.clear();
     });
     data
@@ -63,13 +63,13 @@ fn transactions(model: &ReportModel) -> Vec<PartRow> {
 }
 
 /// A mean, rounded to three decimals.
-fn mean(figures: &Figures, measure: Measure) -> f64 {
-    (figures.value(measure).expect("known") * 1e3).round() / 1e3
+fn mean(figures: &Figures, metric: Metric) -> f64 {
+    (figures.value(metric).expect("known") * 1e3).round() / 1e3
 }
 
 fn counts(figures: &Figures) -> [u64; 3] {
-    [Measure::Committed, Measure::Failed, Measure::Retries]
-        .map(|measure| figures.count(measure).expect("counted"))
+    [Metric::Committed, Metric::Failed, Metric::Retries]
+        .map(|metric| figures.count(metric).expect("counted"))
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn transactions_of_each_name_have_a_row_with_means_over_trials_and_sums() {
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["read", "pay"]);
     let pay = &rows[1].figures;
-    let times = [Measure::Throughput, Measure::Mean, Measure::P99].map(|it| mean(pay, it));
+    let times = [Metric::Throughput, Metric::Mean, Metric::P99].map(|it| mean(pay, it));
     assert_eq!(times, [100.0, 50.0, 50.0]);
     assert_eq!(counts(pay), [4 * 980, 4 * 20, 4 * 3]);
-    assert_eq!(pay.estimate(Measure::Throughput).expect("known").repeats, 4);
+    assert_eq!(pay.estimate(Metric::Throughput).expect("known").repeats, 4);
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn spread(own: &[&str]) -> RunData {
     }
     each_record(&mut data.run, |_, record| {
         let (transactions, counts) =
-            (record.transactions.clone(), record.ledger.transactions.clone());
+            (record.transactions.clone(), record.counters.transactions.clone());
         record.transactions.clear();
-        record.ledger.transactions.clear();
+        record.counters.transactions.clear();
         for (at, name) in names.iter().enumerate() {
             let (it, count) =
                 (transactions[at % own.len()].clone(), counts[at % own.len()].clone());
@@ -121,7 +121,7 @@ fn spread(own: &[&str]) -> RunData {
                 response,
                 think: None,
             });
-            record.ledger.transactions.push(TransactionCount { name: name.clone(), ..count });
+            record.counters.transactions.push(TransactionCount { name: name.clone(), ..count });
         }
     });
     data
@@ -146,10 +146,10 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     ];
     assert_eq!(rows, expected);
     let [north, south] = [0, 3].map(|at| &all[at].figures);
-    let rates = [north, south].map(|it| mean(it, Measure::Throughput));
+    let rates = [north, south].map(|it| mean(it, Metric::Throughput));
     assert_eq!(rates, [1_000.0, 400.0]);
     // 2,000 of 1 ms, and 500 of 50 ms.
-    assert_eq!((mean(north, Measure::Mean), north.get(Measure::P99)), (10.8, None));
+    assert_eq!((mean(north, Metric::Mean), north.get(Metric::P99)), (10.8, None));
     assert_eq!(counts(north), [4 * (9_000 + 980), 4 * 20, 4 * 6]);
     let served = |model: &ReportModel| {
         let found = model.conclusions.iter().filter_map(|it| match it {
@@ -170,7 +170,7 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
         if let Part::Database { clients } = &mut row.part {
             *clients = 1;
         }
-        row.figures.set(Measure::Throughput, Some(500.0));
+        row.figures.set(Metric::Throughput, Some(500.0));
         row
     };
     several.parts.extend(model.parts.iter().map(equal));
@@ -181,7 +181,7 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     let all = transactions(&model);
     let rows: Vec<_> = all.iter().map(|row| (row.name.as_str(), clients(row))).collect();
     assert_eq!(rows, [("north", Some(2)), ("south", Some(1))]);
-    assert!(all[0].figures.get(Measure::P99).is_some());
+    assert!(all[0].figures.get(Metric::P99).is_some());
     assert_eq!(served(&model).len(), 1);
     assert!(served(&analyse(&run())).is_empty(), "names alone are no databases");
 }
@@ -193,8 +193,8 @@ fn arrivals_that_nobody_took_on_make_times_lower_bounds() {
         record.open_loop = Some(OpenLoop { arrived: 10_001, unstarted: 1, ..OpenLoop::default() });
     });
     let pay = transactions(&analyse(&data)).remove(1).figures;
-    let is_bound = |measure| pay.get(measure).expect("known").is_bound();
-    assert!(is_bound(Measure::P99) && !is_bound(Measure::Throughput));
+    let is_bound = |metric| pay.get(metric).expect("known").is_bound();
+    assert!(is_bound(Metric::P99) && !is_bound(Metric::Throughput));
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let TrialOutcome::Finished(record) = &data.run.outcomes[&statement] else { panic!("finished") };
     let (statement, time) =
         (record.statements[0].name.clone(), record.statements[0].latency.mean / 1e6);
-    let limit = |part: LimitPart, measure, value| Limit {
-        measure,
+    let limit = |part: LimitPart, metric, value| Limit {
+        metric,
         value,
         part: Some(part),
         configurations: vec![0],
@@ -214,16 +214,16 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let transaction = |name: &str| LimitPart::Transaction(name.to_owned());
     let of_statement = || LimitPart::Statement(statement.clone());
     let cases = [
-        (limit(transaction("read"), LimitMeasure::P99, 20.0), LimitVerdict::Passed),
-        (limit(transaction("pay"), LimitMeasure::P99, 20.0), LimitVerdict::Failed),
-        (limit(transaction("pay"), LimitMeasure::Throughput, 90.0), LimitVerdict::Passed),
-        (limit(transaction("read"), LimitMeasure::Throughput, 1_000.0), LimitVerdict::Failed),
-        (limit(transaction("pay"), LimitMeasure::Failed, 1.0), LimitVerdict::Failed),
-        (limit(transaction("read"), LimitMeasure::Failed, 1.0), LimitVerdict::Passed),
-        (limit(transaction("gone"), LimitMeasure::P99, 1.0), LimitVerdict::Undecided),
-        (limit(of_statement(), LimitMeasure::Mean, 2.0 * time), LimitVerdict::Passed),
-        (limit(of_statement(), LimitMeasure::Mean, 0.5 * time), LimitVerdict::Failed),
-        (limit(of_statement(), LimitMeasure::Failed, 50.0), LimitVerdict::Passed),
+        (limit(transaction("read"), LimitMetric::P99, 20.0), LimitVerdict::Passed),
+        (limit(transaction("pay"), LimitMetric::P99, 20.0), LimitVerdict::Failed),
+        (limit(transaction("pay"), LimitMetric::Throughput, 90.0), LimitVerdict::Passed),
+        (limit(transaction("read"), LimitMetric::Throughput, 1_000.0), LimitVerdict::Failed),
+        (limit(transaction("pay"), LimitMetric::Failed, 1.0), LimitVerdict::Failed),
+        (limit(transaction("read"), LimitMetric::Failed, 1.0), LimitVerdict::Passed),
+        (limit(transaction("gone"), LimitMetric::P99, 1.0), LimitVerdict::Undecided),
+        (limit(of_statement(), LimitMetric::Mean, 2.0 * time), LimitVerdict::Passed),
+        (limit(of_statement(), LimitMetric::Mean, 0.5 * time), LimitVerdict::Failed),
+        (limit(of_statement(), LimitMetric::Failed, 50.0), LimitVerdict::Passed),
     ];
     let (written, expected): (Vec<Limit>, Vec<LimitVerdict>) = cases.into_iter().unzip();
     data.run.plan.limits.clone_from(&written);
@@ -254,8 +254,8 @@ fn with_report() -> RunData {
         let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
         let response = ResponseSummary {
             count: 2_000,
-            mean: Bounded::value(2e9 * scatter),
-            p99: Bounded::value(3e9 * scatter),
+            mean: BoundedLatency::value(2e9 * scatter),
+            p99: BoundedLatency::value(3e9 * scatter),
             ..ResponseSummary::default()
         };
         let found = if index == 0 { 8 } else { 10 };
@@ -267,12 +267,12 @@ fn with_report() -> RunData {
         };
         let own = TrialRecord {
             measured: record.measured,
-            ledger: Ledger {
+            counters: TrialCounters {
                 started: 1_000,
                 committed: 960,
                 failed: 40,
                 retries: 2,
-                ..Ledger::default()
+                ..TrialCounters::default()
             },
             open_loop: Some(OpenLoop {
                 arrived: 1_000,
@@ -303,7 +303,7 @@ fn a_background_workload_has_a_row_with_means_over_trials_sums_and_the_worst_aud
     };
     assert_eq!(row.part, expected);
     let figures = &row.figures;
-    let times = [Measure::Throughput, Measure::Mean, Measure::P99].map(|it| mean(figures, it));
+    let times = [Metric::Throughput, Metric::Mean, Metric::P99].map(|it| mean(figures, it));
     assert_eq!(times, [50.0, 2_000.0, 3_000.0]);
     assert_eq!(counts(figures), [4 * 960, 4 * 40, 4 * 2]);
 }
@@ -342,7 +342,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         data.run.plan.configurations.iter_mut().for_each(|it| it.background = vec![plan.clone()]);
         let part = Some(LimitPart::Background("report".to_owned()));
         let limit = |part| Limit {
-            measure: LimitMeasure::Mean,
+            metric: LimitMetric::Mean,
             value: 1e9,
             part,
             configurations: vec![1],
@@ -356,18 +356,22 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
                 Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
             let background = match is_second {
                 true => TrialRecord {
-                    ledger: Ledger {
+                    counters: TrialCounters {
                         started,
                         committed,
                         failed: started - committed,
-                        ..Ledger::default()
+                        ..TrialCounters::default()
                     },
                     open_loop,
                     warnings: warnings.clone(),
                     ..TrialRecord::default()
                 },
                 false => TrialRecord {
-                    ledger: Ledger { started: 9, committed: 9, ..Ledger::default() },
+                    counters: TrialCounters {
+                        started: 9,
+                        committed: 9,
+                        ..TrialCounters::default()
+                    },
                     ..TrialRecord::default()
                 },
             };
@@ -391,21 +395,21 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
 #[test]
 fn limits_are_of_the_workload_beside_that_they_name() {
     let mut data = with_report();
-    let limit = |measure, value| Limit {
-        measure,
+    let limit = |metric, value| Limit {
+        metric,
         value,
         part: Some(LimitPart::Background("report".to_owned())),
         configurations: vec![0],
         aborts: false,
     };
     let cases = [
-        (limit(LimitMeasure::P99, 4_000.0), LimitVerdict::Passed),
-        (limit(LimitMeasure::P99, 2_000.0), LimitVerdict::Failed),
-        (limit(LimitMeasure::Throughput, 40.0), LimitVerdict::Passed),
-        (limit(LimitMeasure::Throughput, 60.0), LimitVerdict::Failed),
-        (limit(LimitMeasure::Failed, 10.0), LimitVerdict::Passed),
-        (limit(LimitMeasure::Failed, 1.0), LimitVerdict::Failed),
-        (limit(LimitMeasure::Lost, 0.0), LimitVerdict::Failed),
+        (limit(LimitMetric::P99, 4_000.0), LimitVerdict::Passed),
+        (limit(LimitMetric::P99, 2_000.0), LimitVerdict::Failed),
+        (limit(LimitMetric::Throughput, 40.0), LimitVerdict::Passed),
+        (limit(LimitMetric::Throughput, 60.0), LimitVerdict::Failed),
+        (limit(LimitMetric::Failed, 10.0), LimitVerdict::Passed),
+        (limit(LimitMetric::Failed, 1.0), LimitVerdict::Failed),
+        (limit(LimitMetric::Lost, 0.0), LimitVerdict::Failed),
     ];
     let (written, expected): (Vec<Limit>, Vec<LimitVerdict>) = cases.into_iter().unzip();
     data.run.plan.limits.clone_from(&written);
@@ -418,7 +422,7 @@ fn limits_are_of_the_workload_beside_that_they_name() {
 fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself_did_not_work() {
     let mut data = with_report();
     let own = Limit {
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         value: 10_000.0,
         part: None,
         configurations: vec![0],
@@ -459,7 +463,7 @@ fn staged_with(limits: Vec<Limit>) -> ReportModel {
     }
     data.run.plan.limits = limits;
     each_record(&mut data.run, |index, record| {
-        let time = |is_bound| Bounded { nanos: 1e6, is_bound };
+        let time = |is_bound| BoundedLatency { nanos: 1e6, is_bound };
         let response = |count: u64, censored: u64| ResponseSummary {
             count,
             censored,
@@ -494,27 +498,27 @@ fn stages_are_means_over_the_valid_trials() {
             .enumerate()
             .filter(|(index, trial)| trial.configuration == row.configuration && *index > 0);
         let rates: Vec<f64> = trials.map(|(index, _)| 100.0 + index as f64).collect();
-        let throughput = row.figures.estimate(Measure::Throughput).expect("valid trials");
+        let throughput = row.figures.estimate(Metric::Throughput).expect("valid trials");
         assert_eq!(throughput.repeats, configuration.trials_valid);
         assert!(
             (throughput.mean - rates.iter().sum::<f64>() / rates.len() as f64).abs() < 1e-9,
             "{row:?}"
         );
         let of = |row: &PartRow| {
-            [Measure::Length, Measure::Offered, Measure::Begun, Measure::NotCommitted]
-                .map(|measure| row.figures.value(measure).expect("known"))
+            [Metric::Length, Metric::Offered, Metric::Begun, Metric::NotCommitted]
+                .map(|metric| row.figures.value(metric).expect("known"))
         };
         assert_eq!(row.name, "usual");
         assert_eq!(of(row), [2.0, 100.0, 200.0 * valid as f64, 0.0]);
-        assert_eq!(row.figures.get(Measure::AtWork), None);
-        let p95 = row.figures.get(Measure::P95).expect("ten lie beyond");
+        assert_eq!(row.figures.get(Metric::AtWork), None);
+        let p95 = row.figures.get(Metric::P95).expect("ten lie beyond");
         assert!(p95.value() == 1.0 && !p95.is_bound());
-        assert_eq!(row.figures.get(Measure::P99), None, "two lie beyond");
+        assert_eq!(row.figures.get(Metric::P99), None, "two lie beyond");
         assert_eq!(rise.name, "rise");
         assert_eq!(of(rise), [4.0, 262.5, 1_000.0 * valid as f64, 10.0 * valid as f64]);
-        let p99 = rise.figures.estimate(Measure::P99);
+        let p99 = rise.figures.estimate(Metric::P99);
         assert!(p99.is_some_and(|p99| p99.is_bound && p99.interval.is_none()), "{rise:?}");
-        assert!(rise.figures.get(Measure::P95).is_some_and(|p95| !p95.is_bound()));
+        assert!(rise.figures.get(Metric::P95).is_some_and(|p95| !p95.is_bound()));
     }
 }
 
@@ -532,20 +536,20 @@ fn the_course_of_a_stage_begins_where_the_one_before_ends() {
 
 #[test]
 fn limits_of_a_stage_are_about_its_figures() {
-    let limit = |stage: Option<&str>, measure, value| Limit {
-        measure,
+    let limit = |stage: Option<&str>, metric, value| Limit {
+        metric,
         value,
         part: stage.map(|stage| LimitPart::Stage(stage.to_owned())),
         configurations: vec![0],
         aborts: false,
     };
     let model = staged_with(vec![
-        limit(Some("usual"), LimitMeasure::P95, 2.0),
-        limit(Some("usual"), LimitMeasure::P95, 0.5),
-        limit(Some("usual"), LimitMeasure::Throughput, 90.0),
-        limit(Some("rise"), LimitMeasure::Throughput, 300.0),
-        limit(Some("rise"), LimitMeasure::P99, 2.0),
-        limit(Some("rise"), LimitMeasure::P95, 2.0),
+        limit(Some("usual"), LimitMetric::P95, 2.0),
+        limit(Some("usual"), LimitMetric::P95, 0.5),
+        limit(Some("usual"), LimitMetric::Throughput, 90.0),
+        limit(Some("rise"), LimitMetric::Throughput, 300.0),
+        limit(Some("rise"), LimitMetric::P99, 2.0),
+        limit(Some("rise"), LimitMetric::P95, 2.0),
     ]);
     let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
     // The true value of a lower bound below the limit may lie beyond it.
@@ -579,5 +583,5 @@ fn limits_of_a_stage_are_about_its_figures() {
 
 #[test]
 fn a_staged_rate_is_an_input_and_response_times_are_what_is_judged() {
-    assert_eq!(staged().judged_by, Metric::P95Ms);
+    assert_eq!(staged().primary_metric, ComparisonMetric::P95Ms);
 }

@@ -11,7 +11,7 @@ use crate::eligibility::Eligibility;
 use crate::estimate::estimate;
 use crate::model::{
     Conclusion, Estimate, Figures, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment,
-    GrowthPoint, Measure, Range, ReportModel, StepComparison, Verdict,
+    GrowthPoint, Metric, Range, ReportModel, StepComparison, Verdict,
 };
 use crate::resources::{self, Stretch};
 use crate::view::View;
@@ -167,7 +167,7 @@ impl<'a> Grown<'a> {
             .filter(|line| !line.is_warmup)
             .map(|line| line.committed)
             .sum::<u64>();
-        if counted != record.ledger.committed || data.timeline.is_empty() {
+        if counted != record.counters.committed || data.timeline.is_empty() {
             return None;
         }
         let mut commits = 0;
@@ -260,22 +260,22 @@ impl<'a> Grown<'a> {
 
 /// Means over trials; a figure that only some trials have is averaged over those.
 fn means(steps: &[Step]) -> Figures {
-    let over = |measure: Measure, of: fn(&Step) -> Option<f64>| {
-        (measure, estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), measure))
+    let over = |metric: Metric, of: fn(&Step) -> Option<f64>| {
+        (metric, estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), metric))
     };
     let are_measured = steps.iter().all(|step| step.is_measured);
-    let (row_throughput, rate) = over(Measure::RowThroughput, |step| Some(step.rows_per_second));
+    let (row_throughput, rate) = over(Metric::RowThroughput, |step| Some(step.rows_per_second));
     let rate = rate.map(|it| Estimate { interval: it.interval.filter(|_| are_measured), ..it });
     let figures = [
         (row_throughput, rate),
-        over(Measure::HostCpu, |step| step.resources.cpu_percent),
-        over(Measure::ServerCpu, |step| step.resources.server_percent),
-        over(Measure::DiskRead, |step| step.resources.disk_read),
-        over(Measure::DiskWritten, |step| step.resources.disk_written),
-        over(Measure::DiskBusy, |step| step.resources.disk_busy_percent),
-        over(Measure::Data, |step| step.data_bytes),
+        over(Metric::HostCpu, |step| step.resources.cpu_percent),
+        over(Metric::ServerCpu, |step| step.resources.server_percent),
+        over(Metric::DiskRead, |step| step.resources.disk_read),
+        over(Metric::DiskWritten, |step| step.resources.disk_written),
+        over(Metric::DiskBusy, |step| step.resources.disk_busy_percent),
+        over(Metric::Data, |step| step.data_bytes),
     ];
-    Figures::from(figures.map(|(measure, it)| (measure, it.map(Into::into))))
+    Figures::from(figures.map(|(metric, it)| (metric, it.map(Into::into))))
 }
 
 /// Maximum number of configurations with a statement about their course; more are only shown in the
@@ -303,7 +303,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
 
 fn step_rate(growth: &Growth, configuration: usize, step: usize) -> Option<f64> {
     let line = growth.lines.iter().find(|line| line.configuration == configuration)?;
-    line.steps.get(step)?.value(Measure::RowThroughput)
+    line.steps.get(step)?.value(Metric::RowThroughput)
 }
 
 /// Sequences of steps with the same side ahead. An undecided step between two steps of the same
@@ -359,9 +359,9 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
         Some(GrowthMoment {
             rows_from,
             rows_to,
-            rows_per_second: figures.value(Measure::RowThroughput)?,
-            cpu_percent: figures.value(Measure::HostCpu),
-            disk_busy_percent: figures.value(Measure::DiskBusy),
+            rows_per_second: figures.value(Metric::RowThroughput)?,
+            cpu_percent: figures.value(Metric::HostCpu),
+            disk_busy_percent: figures.value(Metric::DiskBusy),
         })
     };
     let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();

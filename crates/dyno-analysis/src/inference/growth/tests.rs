@@ -47,20 +47,20 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
     let rates: Vec<f64> = growth.lines[0]
         .steps
         .iter()
-        .map(|step| step.value(Measure::RowThroughput).expect("finished").round())
+        .map(|step| step.value(Metric::RowThroughput).expect("finished").round())
         .collect();
     // 22,500 rows a second plus 2 % in the mean block; 5,000 after half of the rows.
     assert!((22_750.0..=23_125.0).contains(&rates[0]), "{rates:?}");
     assert!((5_075.0..=5_125.0).contains(&rates[9]), "{rates:?}");
     let last = &growth.lines[0].steps[9];
-    assert_eq!(last.estimate(Measure::RowThroughput).map(|rate| rate.repeats), Some(3));
-    assert_eq!(last.value(Measure::HostCpu).map(f64::round), Some(50.0));
-    assert_eq!(last.value(Measure::DiskBusy).map(f64::round), Some(100.0));
-    assert_eq!(last.value(Measure::DiskRead).map(f64::round), Some(1e6));
-    assert_eq!(last.value(Measure::DiskWritten).map(f64::round), Some(3e6));
+    assert_eq!(last.estimate(Metric::RowThroughput).map(|rate| rate.repeats), Some(3));
+    assert_eq!(last.value(Metric::HostCpu).map(f64::round), Some(50.0));
+    assert_eq!(last.value(Metric::DiskBusy).map(f64::round), Some(100.0));
+    assert_eq!(last.value(Metric::DiskRead).map(f64::round), Some(1e6));
+    assert_eq!(last.value(Metric::DiskWritten).map(f64::round), Some(3e6));
     assert!(
-        last.value(Measure::Data).expect("seen")
-            > growth.lines[0].steps[0].value(Measure::Data).expect("seen")
+        last.value(Metric::Data).expect("seen")
+            > growth.lines[0].steps[0].value(Metric::Data).expect("seen")
     );
 }
 
@@ -93,11 +93,11 @@ fn a_trial_that_ended_early_counts_in_the_steps_that_it_finished() {
     let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else {
         panic!("measured")
     };
-    record.ledger.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
+    record.counters.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
     record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let repeats = |step: usize| {
-        growth.lines[0].steps[step].estimate(Measure::RowThroughput).map(|rate| rate.repeats)
+        growth.lines[0].steps[step].estimate(Metric::RowThroughput).map(|rate| rate.repeats)
     };
     assert_eq!((repeats(0), repeats(9)), (Some(3), Some(2)));
 }
@@ -122,7 +122,7 @@ fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
     let growth = analyse(&data).growth.expect("its tables grow");
     let of = |step: usize| {
         let compared = growth.comparisons.iter().find(|it| it.step == step).expect("compared");
-        let rate = growth.lines[0].steps[step].estimate(Measure::RowThroughput).expect("finished");
+        let rate = growth.lines[0].steps[step].estimate(Metric::RowThroughput).expect("finished");
         (
             rate.interval.is_some(),
             compared.comparison.effect.p.is_some(),
@@ -152,7 +152,7 @@ fn a_trial_that_did_not_finish_a_step_is_held_against_its_configuration_there() 
     let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else {
         panic!("measured")
     };
-    record.ledger.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
+    record.counters.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
     record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let verdict = |step: usize| {

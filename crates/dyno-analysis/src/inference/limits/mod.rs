@@ -13,9 +13,9 @@ use crate::stats::limit::{LimitTest, mean_against, share_against};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
+use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::lists;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::{Severity, Warning};
 
 /// What is known of a limit at a configuration before all of them are judged together.
@@ -57,7 +57,7 @@ pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
 
 fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let mut row = LimitRow {
-        measure: limit.measure,
+        metric: limit.metric,
         value: limit.value,
         part: limit.part.clone(),
         configuration,
@@ -76,13 +76,13 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         is_untested: false,
         verdict: LimitVerdict::Undecided,
     };
-    let test = match limit.measure {
-        LimitMeasure::Lost => {
+    let test = match limit.metric {
+        LimitMetric::Lost => {
             row.not_working = None;
             lost(view, &mut row);
             None
         }
-        LimitMeasure::Failed => {
+        LimitMetric::Failed => {
             // What is judged says nothing more by being much.
             let is_judged = |it: &NotWorking| match row.part {
                 Some(LimitPart::Background(_)) => {
@@ -93,8 +93,8 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             row.not_working = row.not_working.filter(|it| !is_judged(it));
             failed(view, &mut row)
         }
-        LimitMeasure::Throughput => {
-            let test = figures(view, Metric::Throughput, &mut row);
+        LimitMetric::Throughput => {
+            let test = figures(view, ComparisonMetric::Throughput, &mut row);
             let behind = match row.part {
                 Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundKeptBehind,
                 _ => NotWorkingReason::KeptBehind,
@@ -103,12 +103,11 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             row.not_working = row.not_working.filter(|it| !is_in_figure(it));
             test
         }
-        measure => measure.metric().and_then(|metric| figures(view, metric, &mut row)),
+        metric => metric.metric().and_then(|metric| figures(view, metric, &mut row)),
     };
     // A maximum has no confidence interval: the observed value is compared with the limit.
-    let is_seen = limit.measure == LimitMeasure::Max;
-    let is_alone =
-        (view.plan().blocks as usize) < MIN_REPEATS && limit.measure != LimitMeasure::Lost;
+    let is_seen = limit.metric == LimitMetric::Max;
+    let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.metric != LimitMetric::Lost;
     if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {
         row.is_untested = is_alone && !is_seen;
         row.verdict = by_figure(&row, figure);
@@ -122,7 +121,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     }
     let is_tested = row.repeats as usize >= MIN_REPEATS && row.not_working.is_none();
     let sides = test.filter(|_| is_tested).map(|it| {
-        if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
+        if limit.metric.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
     // What is only a lower bound may lie beyond the limit, too.
     let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
@@ -130,7 +129,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
 }
 
 /// Figures of a metric, over the trials that are compared.
-fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitTest> {
+fn figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Option<LimitTest> {
     let figures = match &row.part {
         None => whole(view, row.configuration, metric),
         Some(part) => parts::figures(view, row.configuration, part, metric),
@@ -144,7 +143,7 @@ fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitT
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
     row.repeats = count(values.len());
     row.is_bound = bounds.contains(&true);
-    if metric == Metric::MaxMs {
+    if metric == ComparisonMetric::MaxMs {
         row.figure = values.into_iter().reduce(f64::max);
         return None;
     }
@@ -154,14 +153,18 @@ fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitT
 }
 
 /// Figures of whole trials, and whether each is only a lower bound.
-fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> Option<Vec<(f64, bool)>> {
+fn whole(
+    view: &View<'_>,
+    configuration: usize,
+    metric: ComparisonMetric,
+) -> Option<Vec<(f64, bool)>> {
     let all = view.eligibilities[configuration].figures(metric)?.into_iter();
     Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
 }
 
 /// What the figure itself says of the limit. One that is only a lower bound never keeps it.
 fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
-    let is_kept = if row.measure.is_floor() { figure > row.value } else { figure < row.value };
+    let is_kept = if row.metric.is_floor() { figure > row.value } else { figure < row.value };
     match (is_kept, row.is_bound) {
         (true, true) => LimitVerdict::Undecided,
         (true, false) => LimitVerdict::Passed,
@@ -177,8 +180,8 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     let records = view.measured(row.configuration).iter();
     let sound = records.filter(|record| view.warnings(record).iter().all(is_harmless));
     let records = sound.filter_map(|record| parts::of_part(record, row.part.as_ref()));
-    let ledgers = records.map(|record| &record.ledger);
-    let counts = ledgers.filter_map(|ledger| parts::failures(ledger, row.part.as_ref()));
+    let ledgers = records.map(|record| &record.counters);
+    let counts = ledgers.filter_map(|counters| parts::failures(counters, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
     let percent = |share: f64| 100.0 * share;
@@ -204,7 +207,7 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
 /// A statement per limit and outcome; broken ones first, and those that were broken because
 /// something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
-    let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
+    let limit = |row: &LimitRow| (row.metric, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {
         (
             limit(row),
@@ -220,14 +223,14 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
         |first: &LimitRow| model.limits.iter().filter(|row| limit(row) == limit(first)).count();
     let conclusion = |(_, group): (_, Vec<&LimitRow>)| {
         let badness = |row: &LimitRow| {
-            row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it })
+            row.figure.map_or(0.0, |it| if row.metric.is_floor() { -it } else { it })
         };
         let by = |row: &LimitRow| {
             row.shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64))
         };
         let worst = group.iter().copied().reduce(|a, b| if by(b) > by(a) { b } else { a })?;
         Some(Conclusion::Limit {
-            measure: worst.measure,
+            metric: worst.metric,
             value: worst.value,
             part: worst.part.clone(),
             verdict: worst.verdict,

@@ -4,7 +4,7 @@ use super::limits;
 use crate::model::{Conclusion, LimitRow, LimitVerdict, NotWorkingReason};
 use crate::view::View;
 use dyno_model::audit::AuditCheck;
-use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_model::limit::{Limit, LimitMetric};
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 
@@ -20,10 +20,9 @@ fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
     data
 }
 
-fn judged(data: &mut RunData, measure: LimitMeasure, value: f64) -> Vec<LimitRow> {
+fn judged(data: &mut RunData, metric: LimitMetric, value: f64) -> Vec<LimitRow> {
     let configurations = (0..data.run.plan.configurations.len()).collect();
-    data.run.plan.limits =
-        vec![Limit { measure, value, part: None, configurations, aborts: false }];
+    data.run.plan.limits = vec![Limit { metric, value, part: None, configurations, aborts: false }];
     limits(&View::new(data))
 }
 
@@ -35,11 +34,11 @@ fn verdicts(rows: &[LimitRow]) -> Vec<LimitVerdict> {
 fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
     // Logarithms vary by 2 %.
     let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
-    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Throughput, value));
+    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMetric::Throughput, value));
     assert_eq!(of(&mut data, 4_500.0), [LimitVerdict::Passed; 4]);
     assert_eq!(of(&mut data, 5_800.0), [LimitVerdict::Failed; 4]);
     assert_eq!(of(&mut data, 4_950.0), [LimitVerdict::Undecided; 4]);
-    let rows = judged(&mut data, LimitMeasure::Throughput, 4_500.0);
+    let rows = judged(&mut data, LimitMetric::Throughput, 4_500.0);
     let (figure, interval) =
         (rows[0].figure.expect("known"), rows[0].interval.expect("three blocks"));
     // 1.686 = t(0.95; 2) / √3.
@@ -51,7 +50,7 @@ fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
     // Two of three planned trials are too few for a test.
     let mut short = run(3, |_| 5_000.0);
     short.run.outcomes.retain(|id, _| !id.starts_with("b03"));
-    let rows = judged(&mut short, LimitMeasure::Throughput, 10.0);
+    let rows = judged(&mut short, LimitMetric::Throughput, 10.0);
     assert!(
         rows.iter().all(|row| row.verdict == LimitVerdict::Undecided && !row.is_untested),
         "{rows:?}"
@@ -61,27 +60,27 @@ fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
 #[test]
 fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
     let mut data = run(1, |_| 5_000.0);
-    let of = |data: &mut RunData, measure, value| judged(data, measure, value);
-    let rows = of(&mut data, LimitMeasure::Throughput, 4_900.0);
+    let of = |data: &mut RunData, metric, value| judged(data, metric, value);
+    let rows = of(&mut data, LimitMetric::Throughput, 4_900.0);
     assert_eq!(verdicts(&rows), [LimitVerdict::Passed; 4]);
     assert!(rows.iter().all(|row| row.is_untested && row.interval.is_none()), "{rows:?}");
     assert_eq!(
-        verdicts(&of(&mut data, LimitMeasure::Throughput, 5_100.0)),
+        verdicts(&of(&mut data, LimitMetric::Throughput, 5_100.0)),
         [LimitVerdict::Failed; 4]
     );
-    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Failed, 0.1)), [LimitVerdict::Passed; 4]);
+    assert_eq!(verdicts(&of(&mut data, LimitMetric::Failed, 0.1)), [LimitVerdict::Passed; 4]);
     // A lower bound may be beyond the limit; only another measurement could decide.
     let commits = data.trials["b01-001"].transaction.len();
     let configuration = data.run.plan.trials[0].configuration;
     never_started(&mut data, configuration, commits / 5);
-    let rows = of(&mut data, LimitMeasure::P95, 1e9);
+    let rows = of(&mut data, LimitMetric::P95, 1e9);
     assert_eq!(rows[configuration].verdict, LimitVerdict::Undecided, "{rows:?}");
     // A loss is certain even with few trials.
-    assert!(of(&mut data, LimitMeasure::Lost, 0.0).iter().all(|row| !row.is_untested));
+    assert!(of(&mut data, LimitMetric::Lost, 0.0).iter().all(|row| !row.is_untested));
     let conclusions = crate::analyse(&data).conclusions;
     assert!(conclusions.iter().any(|it| matches!(
         it,
-        Conclusion::Limit { measure: LimitMeasure::Lost, is_untested: false, .. }
+        Conclusion::Limit { metric: LimitMetric::Lost, is_untested: false, .. }
     )));
 }
 
@@ -95,7 +94,7 @@ fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_
         fewest = fewest.min(record.transaction.count);
     }
     let window = data.run.plan.configurations[0].load.stop;
-    let rows = judged(&mut data, LimitMeasure::P99, 1e9);
+    let rows = judged(&mut data, LimitMetric::P99, 1e9);
     assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4]);
     for row in &rows {
         let shortage = row.shortage.expect("too few");
@@ -105,11 +104,11 @@ fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_
             matches!(window, dyno_model::plan::StopRule::Duration(_))
         );
     }
-    let mut of = |measure| judged(&mut data, measure, 1e9).remove(0);
-    assert_eq!(of(LimitMeasure::P999).shortage.expect("too few").needed, 10_000);
+    let mut of = |metric| judged(&mut data, metric, 1e9).remove(0);
+    assert_eq!(of(LimitMetric::P999).shortage.expect("too few").needed, 10_000);
     assert!(
-        of(LimitMeasure::P90).shortage.is_none()
-            && of(LimitMeasure::P90).verdict == LimitVerdict::Passed
+        of(LimitMetric::P90).shortage.is_none()
+            && of(LimitMetric::P90).verdict == LimitVerdict::Passed
     );
 }
 
@@ -120,7 +119,7 @@ fn the_longest_time_of_all_trials_is_compared_with_a_limit_on_max() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.transaction.max = if record.trial.block == 2 { 80_000_000 } else { 20_000_000 };
     }
-    let of = |data: &mut RunData, value| judged(data, LimitMeasure::Max, value).remove(0);
+    let of = |data: &mut RunData, value| judged(data, LimitMetric::Max, value).remove(0);
     let (over, under) = (of(&mut data, 79.0), of(&mut data, 81.0));
     assert_eq!((over.figure, over.verdict), (Some(80.0), LimitVerdict::Failed));
     assert_eq!(
@@ -137,7 +136,7 @@ fn that_one_of_many_is_broken_is_corrected_for_their_number() {
         let limit = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 4.849).exp();
         let configurations = (0..of).collect();
         data.run.plan.limits = vec![Limit {
-            measure: LimitMeasure::Throughput,
+            metric: LimitMetric::Throughput,
             value: limit,
             part: None,
             configurations,
@@ -164,7 +163,7 @@ fn a_system_that_did_not_work_has_broken_its_limits() {
     data.run
         .outcomes
         .insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned(), search: None });
-    let rows = judged(&mut data, LimitMeasure::Throughput, 10.0);
+    let rows = judged(&mut data, LimitMetric::Throughput, 10.0);
     let (held, broken) = (LimitVerdict::Passed, LimitVerdict::Failed);
     assert_eq!(verdicts(&rows), [held, broken, held, held]);
     assert_eq!(
@@ -186,12 +185,12 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         // Each client is running a transaction that began before the window and ends after it.
         let measured = record.measured.as_secs_f64();
-        (record.ledger, record.transaction) = <_>::default();
+        (record.counters, record.transaction) = <_>::default();
         record.work = Some(measured / 3.0);
     }
-    let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
+    let rows = judged(&mut data, LimitMetric::Throughput, 0.25);
     assert_eq!(verdicts(&rows), [LimitVerdict::Passed; 4], "{rows:?}");
-    let rows = judged(&mut data, LimitMeasure::P99, 1e9);
+    let rows = judged(&mut data, LimitMetric::P99, 1e9);
     assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4], "nobody knows its response time");
     let model = crate::analyse(&data);
     assert!(
@@ -204,7 +203,7 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.work = Some(0.0);
     }
-    let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
+    let rows = judged(&mut data, LimitMetric::Throughput, 0.25);
     assert_eq!(verdicts(&rows), [LimitVerdict::Failed; 4]);
     assert_eq!(rows[0].not_working.map(|it| it.because), Some(NotWorkingReason::NothingCommitted));
 }
@@ -215,14 +214,14 @@ fn failed_transactions_are_counted_over_trials_however_many_they_are() {
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         // 0.39 to 0.41 %, more than a valid trial may have.
-        record.ledger.started = 100_000;
-        record.ledger.failed = 380 + 10 * u64::from(record.trial.block);
+        record.counters.started = 100_000;
+        record.counters.failed = 380 + 10 * u64::from(record.trial.block);
         record.warnings.push(dyno_model::warning::Warning::Failures {
-            failed: record.ledger.failed,
+            failed: record.counters.failed,
             share: 0.004,
         });
     }
-    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Failed, value));
+    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMetric::Failed, value));
     assert_eq!(of(&mut data, 0.1), [LimitVerdict::Failed; 4]);
     assert_eq!(of(&mut data, 1.0), [LimitVerdict::Passed; 4]);
     assert_eq!(of(&mut data, 0.405), [LimitVerdict::Undecided; 4]);
@@ -242,7 +241,7 @@ fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
         .clone();
     let commits = data.trials[&id].transaction.len();
     never_started(&mut data, 0, commits / 5);
-    let of = |data: &mut RunData, value| judged(data, LimitMeasure::P95, value).remove(0);
+    let of = |data: &mut RunData, value| judged(data, LimitMetric::P95, value).remove(0);
     let (far, near) = (of(&mut data, 1e9), of(&mut data, 1e-6));
     assert!(far.is_bound && far.interval.is_none(), "{far:?}");
     assert_eq!((far.verdict, near.verdict), (LimitVerdict::Undecided, LimitVerdict::Failed));
@@ -258,7 +257,7 @@ fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at(
         // Alone, p is 0.04.
         let value = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 3.32).exp();
         data.run.plan.limits = vec![Limit {
-            measure: LimitMeasure::Throughput,
+            metric: LimitMetric::Throughput,
             value,
             part: None,
             configurations: vec![0],
@@ -284,7 +283,7 @@ fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
             checks.iter().filter_map(AuditCheck::balance).any(|balance| balance.lost_min > 0)
         })
     };
-    let rows = judged(&mut data, LimitMeasure::Lost, 0.0);
+    let rows = judged(&mut data, LimitMetric::Lost, 0.0);
     assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Failed), "{rows:?}");
     assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Passed), "{rows:?}");
     for row in &rows {
@@ -294,6 +293,6 @@ fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.audit.checks.clear();
     }
-    let rows = judged(&mut data, LimitMeasure::Lost, 0.0);
+    let rows = judged(&mut data, LimitMetric::Lost, 0.0);
     assert!(rows.iter().all(|row| row.verdict == LimitVerdict::Undecided), "{rows:?}");
 }

@@ -5,7 +5,7 @@
 use crate::estimate::count;
 use crate::lines::level_name;
 use crate::model::{
-    ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied,
+    ComparisonOf, Interaction, InteractionWith, LevelRatio, RatioScatter, Scatter, Varied,
 };
 use crate::pairs::Pair;
 use crate::stats::compare::{self, RatioTest};
@@ -14,7 +14,7 @@ use crate::stats::strata::{self, Placed};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
 use dyno_model::lists;
-use dyno_model::plan::{Metric, Plan};
+use dyno_model::plan::{ComparisonMetric, Plan};
 use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,7 @@ pub(crate) struct Answer {
 /// blocks: the model uses the other pairs. `None` without variation or with too few values.
 pub(crate) fn answer(
     view: &View<'_>,
-    metric: Metric,
+    metric: ComparisonMetric,
     cells: &[Cell<'_>],
     least: usize,
 ) -> Option<Answer> {
@@ -175,7 +175,7 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>,
 }
 
 /// The variation of throughput within trials, estimated from their intervals.
-fn within(view: &View<'_>, metric: Metric, configurations: &[usize]) -> Option<f64> {
+fn within(view: &View<'_>, metric: ComparisonMetric, configurations: &[usize]) -> Option<f64> {
     let records =
         configurations.iter().flat_map(|configuration| &view.eligibilities[*configuration].usable);
     let rates = |record: &&TrialRecord| {
@@ -185,7 +185,7 @@ fn within(view: &View<'_>, metric: Metric, configurations: &[usize]) -> Option<f
         counted.map(|line| line.committed as f64 / line.length_s).collect()
     };
     let trials: Vec<Vec<f64>> = records.map(rates).collect();
-    if metric == Metric::Throughput { variance_of_means(&trials) } else { None }
+    if metric == ComparisonMetric::Throughput { variance_of_means(&trials) } else { None }
 }
 
 /// The settings of a pair apart from the compared one.
@@ -326,12 +326,15 @@ impl Model {
         let test =
             test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
         let place = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
-            Some(Place { level: name.clone(), ratio: self.fit.contrast(effect)?.estimate.exp() })
+            Some(LevelRatio {
+                level: name.clone(),
+                ratio: self.fit.contrast(effect)?.estimate.exp(),
+            })
         };
         let places =
             interaction.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
-        let places: Vec<Place> = places.collect::<Option<_>>()?;
-        let by_ratio = |a: &&Place, b: &&Place| a.ratio.total_cmp(&b.ratio);
+        let places: Vec<LevelRatio> = places.collect::<Option<_>>()?;
+        let by_ratio = |a: &&LevelRatio, b: &&LevelRatio| a.ratio.total_cmp(&b.ratio);
         Some(Interaction {
             with: interaction.with,
             p: test.map(|test| test.p()),

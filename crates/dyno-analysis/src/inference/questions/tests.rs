@@ -5,7 +5,7 @@ use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportMo
 use crate::pairs::pairs;
 use crate::stats::mixed::{self, Components};
 use crate::view::View;
-use dyno_model::plan::{Configuration, Metric, Trial};
+use dyno_model::plan::{ComparisonMetric, Configuration, Trial};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 use dyno_store::fixture::{Shape, never_started};
@@ -64,8 +64,10 @@ fn report(seed: u64, effect: impl Fn(usize, &str, u32) -> f64) -> ReportModel {
 }
 
 fn throughput<'a>(model: &'a ReportModel, of: &ComparisonOf) -> &'a Question {
-    let mut found =
-        model.questions.iter().filter(|it| it.metric == Metric::Throughput && it.of == *of);
+    let mut found = model
+        .questions
+        .iter()
+        .filter(|it| it.metric == ComparisonMetric::Throughput && it.of == *of);
     found.next().expect("it is asked")
 }
 
@@ -212,7 +214,8 @@ fn what_a_data_set_shares_is_the_error_of_a_variant() {
             0.03 * normal(seed, data_set) + 0.005 * normal(seed + 50, at)
         });
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
-        let is_asked = |it: &&Question| it.metric == Metric::Throughput && it.of == VARIANT;
+        let is_asked =
+            |it: &&Question| it.metric == ComparisonMetric::Throughput && it.of == VARIANT;
         let question = compared.questions.iter().find(is_asked).expect("it is asked");
         // Three blocks with two starts of two data sets: 12 data sets, minus 6 starts, minus the
         // variant and its interaction with the system.
@@ -242,7 +245,7 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         groups(view.plan(), &pairs).into_iter().find(|it| it.of == VARIANT).expect("it is asked");
     let side = |configuration: usize| {
         let figures = view.eligibilities[configuration]
-            .figures(Metric::Throughput)
+            .figures(ComparisonMetric::Throughput)
             .expect("measured")
             .into_iter();
         figures.map(|(record, value)| (record.trial.block, value)).collect::<BTreeMap<_, _>>()
@@ -264,7 +267,7 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let model = Model { fit, sides };
     let whole = model.fit.contrast(&model.whole()).expect("an estimate");
-    let found = answer(&view, Metric::Throughput, &cells, 3).expect("an answer");
+    let found = answer(&view, ComparisonMetric::Throughput, &cells, 3).expect("an answer");
     // Three blocks leave two degrees of freedom for that pair.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
     for interaction in interaction_factors(&settings(
@@ -314,7 +317,7 @@ fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool)
         }
     }
     let compared = crate::comparisons::compare(&View::new(data), 1.0);
-    let is_asked = |it: &Question| it.metric == Metric::Throughput && it.of == VARIANT;
+    let is_asked = |it: &Question| it.metric == ComparisonMetric::Throughput && it.of == VARIANT;
     compared.questions.into_iter().find(is_asked).expect("it is asked")
 }
 
@@ -354,7 +357,8 @@ fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
     let commits = data.trials[&id].transaction.len();
     never_started(&mut data, 0, commits / 5);
     let model = crate::analyse(&data);
-    let of_times: Vec<_> = model.questions.iter().filter(|it| it.metric == Metric::P95Ms).collect();
+    let of_times: Vec<_> =
+        model.questions.iter().filter(|it| it.metric == ComparisonMetric::P95Ms).collect();
     assert_eq!(of_times.len(), 2);
     for question in of_times {
         let has_bound = |at: &usize| model.comparisons[*at].effect.bound.is_some();
@@ -372,8 +376,10 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
     let mut has_verdict = |seed: &u64| {
         measured(&mut data, 100 + seed, |_, _, _| 1.0);
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
-        let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
-        let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
+        let of_cells =
+            compared.comparisons.iter().filter(|it| it.metric == ComparisonMetric::Throughput);
+        let of_questions =
+            compared.questions.iter().filter(|it| it.metric == ComparisonMetric::Throughput);
         let mut all =
             of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));
         all.any(|verdict| matches!(verdict, Some(Verdict::Better | Verdict::Worse)))
@@ -402,9 +408,9 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         let is_subject =
             data.run.plan.configurations[record.trial.configuration].levels[0] == "in-place";
-        record.work = Some(record.ledger.committed as f64 * if is_subject { 3.0 } else { 1.0 });
+        record.work = Some(record.counters.committed as f64 * if is_subject { 3.0 } else { 1.0 });
         if *id == stopped[0] {
-            (record.ledger.committed, record.work) = (0, Some(0.0));
+            (record.counters.committed, record.work) = (0, Some(0.0));
         }
     }
     let model = crate::analyse(&data);
@@ -465,8 +471,10 @@ fn a_difference_of_six_per_cent_at_six_per_cent_scatter_is_mostly_decided_by_fiv
             f64::ln(if configuration.system == 1 { 1.06 } else { 1.0 }) + 0.06 * normal(seed, at)
         });
         let questions = crate::comparisons::compare(&View::new(&data), 1.0).questions;
-        let primary =
-            questions.iter().find(|it| it.metric == Metric::Throughput).expect("it is asked");
+        let primary = questions
+            .iter()
+            .find(|it| it.metric == ComparisonMetric::Throughput)
+            .expect("it is asked");
         decided += u32::from(primary.effect.verdict == Some(Verdict::Better));
     }
     // 79 of 100 at the level of the primary metric, according to the t distribution with four

@@ -1,7 +1,7 @@
 //! Comparisons with their verdicts.
 
 use crate::model::estimate::Range;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ pub struct Comparison {
     #[serde(flatten)]
     pub of: ComparisonOf,
     /// The metric compared.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Number of clients on both sides.
     pub clients: u32,
     /// Index of the configuration that is evaluated.

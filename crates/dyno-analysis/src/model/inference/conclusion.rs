@@ -4,8 +4,8 @@ use crate::model::comparisons::{ComparisonOf, InterimAnalyses, NotWorking, Verdi
 use crate::model::estimate::{Estimate, Range};
 use crate::model::growth::{GrowthLead, GrowthMoment};
 use crate::model::limits::{LimitVerdict, Shortage};
-use dyno_model::limit::{LimitMeasure, LimitPart};
-use dyno_model::plan::Metric;
+use dyno_model::limit::{LimitMetric, LimitPart};
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ pub enum Conclusion {
     /// A limit, over all configurations with the same verdict.
     Limit {
         /// The figure that the limit applies to.
-        measure: LimitMeasure,
+        metric: LimitMetric,
         /// The limit, as in [`crate::model::LimitRow::value`].
         value: f64,
         /// The part of the trial that the limit applies to; absent: the whole trial.
@@ -260,7 +260,7 @@ pub enum Conclusion {
         /// What differs.
         of: ComparisonOf,
         /// Metric compared.
-        metric: Metric,
+        metric: ComparisonMetric,
         /// Index into [`crate::model::ReportModel::lines`] of the subject.
         subject: usize,
         /// Index into [`crate::model::ReportModel::lines`] of the baseline.

@@ -3,7 +3,7 @@
 use crate::model::comparisons::NotWorking;
 use crate::model::estimate::Range;
 pub use dyno_model::limit::LimitVerdict;
-use dyno_model::limit::{LimitMeasure, LimitPart};
+use dyno_model::limit::{LimitMetric, LimitPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitRow {
     /// The metric that the limit applies to.
-    pub measure: LimitMeasure,
+    pub metric: LimitMetric,
     /// The limit: per second, in milliseconds, in per cent; 0 for losses.
     pub value: f64,
     /// The part of the trial that the limit applies to; absent: the whole trial.

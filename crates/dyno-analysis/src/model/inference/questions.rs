@@ -1,7 +1,7 @@
 //! The questions of an experiment and their answers.
 
 use crate::model::comparisons::{ComparisonOf, Effect, Verdict};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Question {
     #[serde(flatten)]
     pub of: ComparisonOf,
     /// What is compared.
-    pub metric: Metric,
+    pub metric: ComparisonMetric,
     /// Name of the level or system that is evaluated.
     pub subject: String,
     /// Name of the one that it is compared with.
@@ -120,9 +120,9 @@ pub struct Interaction {
     /// True when a significant interaction was found.
     pub depends: bool,
     /// The level with the smallest ratio.
-    pub low: Place,
+    pub low: LevelRatio,
     /// The level with the largest ratio.
-    pub high: Place,
+    pub high: LevelRatio,
 }
 
 /// A property besides the compared one in which the configuration pairs of a question differ.
@@ -152,7 +152,7 @@ pub enum InteractionWith {
 
 /// A level, and the ratio there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
+pub struct LevelRatio {
     /// Its name: a number of clients, a system, a level.
     pub level: String,
     /// Subject over baseline there.

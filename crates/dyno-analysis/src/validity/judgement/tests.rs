@@ -6,7 +6,7 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::monitor::{Sample, SessionGroup};
 use dyno_model::plan::{LoadBy, LoadPlan, Plan, Stages, StopRule, Trial};
-use dyno_model::record::{CommitGap, Facts, Interval, TrialRecord};
+use dyno_model::record::{CommitGap, Facts, IntervalRecord, TrialRecord};
 use dyno_model::single::SingleTrial;
 use dyno_model::stages::{Segment, Stage};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -74,10 +74,10 @@ fn record(trial: Trial) -> TrialRecord {
 }
 
 /// Its intervals: 1,000 commits in each second except the two of the stall.
-fn intervals() -> impl Iterator<Item = Interval> {
+fn intervals() -> impl Iterator<Item = IntervalRecord> {
     (0..=WINDOW).map(|second| {
         let start = Nanos(second * SECOND);
-        let mut interval = Interval::empty("b01-001", second == 0, start, Nanos(SECOND), &[]);
+        let mut interval = IntervalRecord::empty("b01-001", second == 0, start, Nanos(SECOND), &[]);
         let commits = if (5..7).contains(&second) { 0 } else { 1000 };
         interval.transaction.record_n(8_000_000, commits).expect("the histogram grows");
         interval

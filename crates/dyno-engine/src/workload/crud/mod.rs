@@ -9,7 +9,7 @@ mod command;
 
 use command::{CHECK, CREATE, DELETE, DROP, INSERT, KINDS, SELECT, UPDATE};
 
-use super::contract::{AuditFacts, Setting, Verdict, Workload, row_count};
+use super::contract::{AfterFailure, AuditFacts, Setting, Workload, row_count};
 use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
@@ -406,10 +406,10 @@ impl Workload for Crud {
 
     /// A command sent on a broken connection may still be running when its client has reconnected,
     /// and may create or drop the table concurrently.
-    fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> Verdict {
+    fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> AfterFailure {
         match failure.kind {
-            FailureKind::BadStatement if client.is_in_doubt => Verdict::GoesOn,
-            _ => Verdict::Policy,
+            FailureKind::BadStatement if client.is_in_doubt => AfterFailure::GoesOn,
+            _ => AfterFailure::Policy,
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Rows {
 }
 
 /// A place in the tables that have rows for each district: from 1, as the columns have it.
-struct Place {
+struct DistrictRow {
     warehouse: i64,
     district: i64,
     number: i64,
@@ -124,9 +124,13 @@ impl Rows {
     }
 
     /// The place of a row in a table with so many rows for each district.
-    fn place(row: u64, per_district: i64) -> Place {
+    fn place(row: u64, per_district: i64) -> DistrictRow {
         let (district, number) = (row as i64 / per_district, row as i64 % per_district + 1);
-        Place { warehouse: district / DISTRICTS + 1, district: district % DISTRICTS + 1, number }
+        DistrictRow {
+            warehouse: district / DISTRICTS + 1,
+            district: district % DISTRICTS + 1,
+            number,
+        }
     }
 
     fn warehouse(&self, row: u64, fields: &mut Fields<'_>) {
@@ -138,7 +142,7 @@ impl Rows {
     }
 
     fn district(&self, row: u64, fields: &mut Fields<'_>) {
-        let Place { warehouse, district, .. } = Self::place(row, 1);
+        let DistrictRow { warehouse, district, .. } = Self::place(row, 1);
         fields.integer(district);
         fields.integer(warehouse);
         fields.characters(6, 10);
@@ -149,7 +153,7 @@ impl Rows {
     }
 
     fn customer(&self, row: u64, fields: &mut Fields<'_>) {
-        let Place { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -175,7 +179,7 @@ impl Rows {
     }
 
     fn history(&self, row: u64, fields: &mut Fields<'_>) {
-        let Place { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
         for value in [number, district, warehouse, district, warehouse] {
             fields.integer(value);
         }
@@ -185,7 +189,7 @@ impl Rows {
     }
 
     fn order(&self, row: u64, fields: &mut Fields<'_>) {
-        let Place { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -216,7 +220,7 @@ impl Rows {
         let first = self.lines_of_first(pair);
         let (order, line) =
             if line < first { (2 * pair, line) } else { (2 * pair + 1, line - first) };
-        let Place { warehouse, district, number } = Self::place(order, self.size.customers);
+        let DistrictRow { warehouse, district, number } = Self::place(order, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -236,7 +240,7 @@ impl Rows {
 
     fn new_order(&self, row: u64, fields: &mut Fields<'_>) {
         let delivered = self.size.delivered();
-        let Place { warehouse, district, number } =
+        let DistrictRow { warehouse, district, number } =
             Self::place(row, self.size.customers - delivered);
         fields.integer(delivered + number);
         fields.integer(district);

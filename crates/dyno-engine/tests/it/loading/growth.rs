@@ -9,7 +9,7 @@ use dyno_model::catalog::Growth;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -22,7 +22,7 @@ struct Commits {
 }
 
 impl Listener for Commits {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         let commits = if interval.is_warmup { &mut self.warm_up } else { &mut self.measured };
         *commits += interval.transaction.len();
     }
@@ -34,7 +34,7 @@ fn grow(target: Target, native: Native, clients: u32, load: &LoadPlan) -> (Trial
     let mut commits = Commits::default();
     let record = native.run_trial(&input, &mut commits);
     let record = record.expect("the trial can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     (record, commits)
 }
 
@@ -50,10 +50,10 @@ fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
     for (batch, target, commits) in [(1, 1_000, 960), (25, 1_000, 39), (25, 65, 1), (7, 1_000, 138)]
     {
         let record = grow_null("", batch, target);
-        assert_eq!(record.ledger.committed, commits, "40 rows, {batch} at a time, to {target}");
+        assert_eq!(record.counters.committed, commits, "40 rows, {batch} at a time, to {target}");
         let growth = record.growth.expect("its table grows");
         assert_eq!(growth, Growth { rows_before: 40, rows_per_transaction: batch as u64 });
-        let rows = growth.rows_after(record.ledger.committed);
+        let rows = growth.rows_after(record.counters.committed);
         assert!((target..target + batch as u64).contains(&rows), "{rows}");
     }
 }
@@ -61,8 +61,8 @@ fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
 #[test]
 fn what_fails_for_good_is_made_up_for_by_other_transactions() {
     let record = grow_null("insert.fail=duplicate-key:0.2", 10, 3_000);
-    assert!(record.ledger.failed > 0, "a fifth of 300 fails");
-    assert_eq!(record.ledger.committed, 296);
+    assert!(record.counters.failed > 0, "a fifth of 300 fails");
+    assert_eq!(record.counters.committed, 296);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_server_without_room_ends_the_trial_in_its_own_words() {
     let cut_short =
         record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. }));
     assert!(cut_short && !record.is_valid(), "{:?}", record.warnings);
-    assert!(record.ledger.committed < 9_996);
+    assert!(record.counters.committed < 9_996);
 }
 
 /// Engine, options, and the beginning of the error.
@@ -160,6 +160,6 @@ fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_includ
     // A transaction that starts in the warm-up and ends in the window is counted in neither; each
     // client may have one.
     assert!((196..=198).contains(&(commits.warm_up + commits.measured)), "{commits:?}");
-    assert_eq!(commits.measured, record.ledger.committed);
+    assert_eq!(commits.measured, record.counters.committed);
     assert_eq!(record.growth, Some(Growth { rows_before: 25, rows_per_transaction: 10 }));
 }

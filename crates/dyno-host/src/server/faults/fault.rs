@@ -194,7 +194,7 @@ impl FaultNode {
     ///
     /// # Errors
     /// Why a needed node does not answer.
-    pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
+    pub fn repair(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
         let harm = self.harmed.read();
         if harm.is_halted {
             self.go_on()?;

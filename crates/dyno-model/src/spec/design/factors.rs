@@ -25,7 +25,7 @@ const CLIENTS: &str = ".clients";
 
 /// The target of a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::spec) enum Place {
+pub(in crate::spec) enum FactorTarget {
     /// An option of the workload, or its kind.
     Workload(String),
     /// A key of `[load]`.
@@ -42,7 +42,7 @@ pub(in crate::spec) enum Place {
     Background(String),
 }
 
-impl Place {
+impl FactorTarget {
     /// True when the two conflict.
     fn collides(&self, other: &Self) -> bool {
         match (self, other) {
@@ -78,7 +78,7 @@ impl Factor {
 /// True when its levels select the kind of workload.
 pub(in crate::spec) fn vary_kind(factors: &[Factor]) -> bool {
     let mut changes = factors.iter().flat_map(Factor::changes);
-    changes.any(|change| matches!(&change.place, Place::Workload(key) if key == "kind"))
+    changes.any(|change| matches!(&change.place, FactorTarget::Workload(key) if key == "kind"))
 }
 
 /// One level: its name in reports, and its values.
@@ -92,7 +92,7 @@ pub(in crate::spec) struct Level {
 /// One value that a level sets.
 #[derive(Debug)]
 pub(in crate::spec) struct Change {
-    pub place: Place,
+    pub place: FactorTarget,
     pub key_span: Span,
     pub node: Node,
 }
@@ -138,28 +138,31 @@ fn is_named(node: &Node) -> bool {
     matches!(&node.value, Value::List(items) if matches!(items.first(), Some(Node { value: Value::Table(_), .. })))
 }
 
-fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
+fn place(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
     let refuse = |message: String, help: String| {
         problems.report(Diagnostic::new(span, message).label("not a factor").help(help));
         None
     };
     let per_system = "write one [[system]] for each of its levels";
     if let Some(setting) = name.strip_prefix(SETTINGS) {
-        return Some(Place::Setting { system: None, name: setting.to_owned() });
+        return Some(FactorTarget::Setting { system: None, name: setting.to_owned() });
     }
     if let Some((system, setting)) =
         name.strip_prefix("system.").and_then(|rest| rest.split_once(&format!(".{SETTINGS}")))
     {
-        return Some(Place::Setting { system: Some(system.to_owned()), name: setting.to_owned() });
+        return Some(FactorTarget::Setting {
+            system: Some(system.to_owned()),
+            name: setting.to_owned(),
+        });
     }
     match name.split_once('.') {
-        Some(("workload", option)) => Some(Place::Workload(option.to_owned())),
+        Some(("workload", option)) => Some(FactorTarget::Workload(option.to_owned())),
         Some(("load", "clients")) => refuse(
             "clients are varied by `load.clients`, not by a factor".to_owned(),
             "write the list there: `clients = [1, 8, 64]`".to_owned(),
         ),
         Some(("load", key)) if LOAD.keys.iter().any(|known| known.name == key) => {
-            Some(Place::Load(key.to_owned()))
+            Some(FactorTarget::Load(key.to_owned()))
         }
         Some(("load", key)) => {
             let known: Vec<&str> = LOAD
@@ -173,7 +176,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 suggestion(key, &known, "its keys"),
             )
         }
-        Some(("system", "query_mode")) => Some(Place::QueryMode),
+        Some(("system", "query_mode")) => Some(FactorTarget::QueryMode),
         Some(("server" | "system", _)) => refuse(
             format!("`{name}` cannot be varied"),
             format!(
@@ -182,10 +185,10 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             ),
         ),
         Some(("background", rest)) if rest.len() > CLIENTS.len() && rest.ends_with(CLIENTS) => {
-            Some(Place::Background(rest[..rest.len() - CLIENTS.len()].to_owned()))
+            Some(FactorTarget::Background(rest[..rest.len() - CLIENTS.len()].to_owned()))
         }
-        None if name == "storage" => Some(Place::Storage),
-        None if name == "endpoint" => Some(Place::Endpoint),
+        None if name == "storage" => Some(FactorTarget::Storage),
+        None if name == "endpoint" => Some(FactorTarget::Endpoint),
         _ => {
             let places = [
                 "workload.kind",
@@ -210,13 +213,24 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
 }
 
 /// Reports values that are both fixed and varied, which is a contradiction.
-fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, problems: &Problems) {
+fn check_not_fixed(
+    name: &str,
+    place: &FactorTarget,
+    span: Span,
+    document: &Table,
+    problems: &Problems,
+) {
     let fixed = match place {
-        Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
-        Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
+        FactorTarget::Workload(option) => {
+            document.table("workload").and_then(|table| table.entry(option))
+        }
+        FactorTarget::Load(key) => document.table("load").and_then(|table| table.entry(key)),
         // The reader of [[background]] reports this.
-        Place::QueryMode | Place::Storage | Place::Endpoint | Place::Background(_) => None,
-        Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
+        FactorTarget::QueryMode
+        | FactorTarget::Storage
+        | FactorTarget::Endpoint
+        | FactorTarget::Background(_) => None,
+        FactorTarget::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
     if let Some(fixed) = fixed {
         let message = format!("`{name}` is a factor and also has a fixed value");
@@ -265,7 +279,7 @@ fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Nod
 /// Levels of a factor that is a path: its values.
 fn plain_levels(
     name: &str,
-    place: &Place,
+    place: &FactorTarget,
     entry: &Entry,
     problems: &Problems,
 ) -> Option<Vec<Level>> {
@@ -324,7 +338,7 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
         check_not_fixed(&path, &place, entry.key_span, document, problems);
         // Keys of these tables accept the same values as in the table itself, whose reader
         // validates them.
-        let is_checked_there = matches!(place, Place::Workload(_) | Place::Load(_));
+        let is_checked_there = matches!(place, FactorTarget::Workload(_) | FactorTarget::Load(_));
         if entry.node.value.scalar_text().is_none() && !is_checked_there {
             let expected = "a text, a number, true or false";
             wrong_type(&entry.node, &path, expected, problems);
@@ -412,7 +426,7 @@ pub(in crate::spec) fn with_levels(
     table: &Table,
     factors: &[Factor],
     combination: &[usize],
-    key_of: impl Fn(&Place) -> Option<&str>,
+    key_of: impl Fn(&FactorTarget) -> Option<&str>,
 ) -> Table {
     let mut table = table.clone();
     for change in changes(factors, combination) {

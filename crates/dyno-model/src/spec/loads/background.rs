@@ -4,7 +4,7 @@ use crate::catalog::HTTP;
 use crate::client_group::BackgroundPlan;
 use crate::plan::{EndpointPlan, StopRule, Via};
 use crate::spec::diagnostic::Diagnostic;
-use crate::spec::factors::{Factor, Place};
+use crate::spec::factors::{Factor, FactorTarget};
 use crate::spec::keys::{BACKGROUND, CLIENTS_MAX};
 use crate::spec::load::{own_think, thinks_at_a_rate};
 use crate::spec::option::Known;
@@ -103,8 +103,8 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
     })
 }
 
-fn is_of(place: &Place, name: &str) -> bool {
-    matches!(place, Place::Background(of) if of == name)
+fn is_of(place: &FactorTarget, name: &str) -> bool {
+    matches!(place, FactorTarget::Background(of) if of == name)
 }
 
 /// Features that trials with a background workload do not support.
@@ -147,7 +147,7 @@ fn check_levels(factors: &[Factor], found: &[BackgroundPlan], top: &Fields<'_>) 
     let names: Vec<&str> = found.iter().map(|background| background.name.as_str()).collect();
     let range = 0..=CLIENTS_MAX;
     for change in factors.iter().flat_map(Factor::changes) {
-        let Place::Background(name) = &change.place else { continue };
+        let FactorTarget::Background(name) = &change.place else { continue };
         if !names.contains(&name.as_str()) {
             let message = format!("no background workload is named `{name}`");
             let help = suggestion(name, &names, "[[background]] tables");

@@ -1,6 +1,6 @@
 //! `[[limit]]`: limits on figures.
 
-use crate::limit::{Limit, LimitMeasure, LimitPart};
+use crate::limit::{Limit, LimitMetric, LimitPart};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::choice::{self, Choice, Known};
 use crate::spec::keys::LIMIT;
@@ -27,9 +27,9 @@ pub(in crate::spec) fn read(top: &Fields<'_>, known: &Known<'_>) -> Vec<Wanted> 
 
 fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     let aborts = fields.boolean("abort").unwrap_or(false);
-    let given = LimitMeasure::ALL
+    let given = LimitMetric::ALL
         .into_iter()
-        .filter_map(|measure| Some((measure, fields.node(measure.name())?)));
+        .filter_map(|metric| Some((metric, fields.node(metric.name())?)));
     let given: Vec<_> = given.collect();
     if given.is_empty() {
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, \
@@ -37,17 +37,17 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
         fields.refuse_table("empty limit", help);
     }
     let part = part(fields);
-    let limit = |(measure, node): &(LimitMeasure, &Node)| {
-        if let Some(part) = part.as_ref().filter(|part| !part.has(*measure)) {
+    let limit = |(metric, node): &(LimitMetric, &Node)| {
+        if let Some(part) = part.as_ref().filter(|part| !part.has(*metric)) {
             let (key, what) = (part.key(), part.what());
-            let message = format!("`limit.{measure}` applies to whole trials, not to a {what}");
+            let message = format!("`limit.{metric}` applies to whole trials, not to a {what}");
             let help = format!("move it to a separate [[limit]] without `{key}`");
             fields.problems.refuse(node.span, message, help);
             return None;
         }
         Some(Limit {
-            measure: *measure,
-            value: value(fields, *measure, node)?,
+            metric: *metric,
+            value: value(fields, *metric, node)?,
             part: part.clone(),
             configurations: Vec::new(),
             aborts,
@@ -80,20 +80,20 @@ fn part(fields: &Fields<'_>) -> Option<LimitPart> {
 }
 
 /// `< 20ms`, in the unit of the measure.
-fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64> {
-    let path = fields.path(measure.name());
-    let example = match measure {
-        LimitMeasure::Throughput => "throughput = \"> 5000/s\"",
-        LimitMeasure::Failed => "failed = \"< 0.1 %\"",
-        LimitMeasure::Lost => "lost = 0",
-        LimitMeasure::P999 => "\"p99.9\" = \"< 20ms\"",
+fn value(fields: &Fields<'_>, metric: LimitMetric, node: &Node) -> Option<f64> {
+    let path = fields.path(metric.name());
+    let example = match metric {
+        LimitMetric::Throughput => "throughput = \"> 5000/s\"",
+        LimitMetric::Failed => "failed = \"< 0.1 %\"",
+        LimitMetric::Lost => "lost = 0",
+        LimitMetric::P999 => "\"p99.9\" = \"< 20ms\"",
         _ => "p99 = \"< 20ms\"",
     };
-    let read = match (&node.value, measure) {
-        (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
-        (_, LimitMeasure::Lost) => Err("the only limit on lost commits is 0".to_owned()),
-        (Value::Text(text), _) => figure(measure, text),
-        (Value::Table(table), LimitMeasure::P99) if table.get("9").is_some() => {
+    let read = match (&node.value, metric) {
+        (Value::Integer(0), LimitMetric::Lost) => return Some(0.0),
+        (_, LimitMetric::Lost) => Err("the only limit on lost commits is 0".to_owned()),
+        (Value::Text(text), _) => figure(metric, text),
+        (Value::Table(table), LimitMetric::P99) if table.get("9").is_some() => {
             let help = "write the key in quotes: `\"p99.9\" = \"< 20ms\"`";
             fields.problems.refuse(
                 node.span,
@@ -116,14 +116,14 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
 
 /// Parses the number of a limit such as `< 20ms`, in the unit of the measure; the error describes
 /// the mistake in the text.
-pub(in crate::spec) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
+pub(in crate::spec) fn figure(metric: LimitMetric, text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let sign = if measure.is_floor() { '>' } else { '<' };
+    let sign = if metric.is_floor() { '>' } else { '<' };
     let rest = text.strip_prefix(sign).ok_or_else(|| format!("it does not begin with `{sign}`"))?;
     let rest = rest.strip_prefix('=').unwrap_or(rest).trim();
-    let value = match measure {
-        LimitMeasure::Throughput => quantity::rate(rest),
-        LimitMeasure::Failed => percent(rest),
+    let value = match metric {
+        LimitMetric::Throughput => quantity::rate(rest),
+        LimitMetric::Failed => percent(rest),
         _ => quantity::duration(rest).map(|Nanos(nanos)| nanos as f64 / 1e6),
     }?;
     if value > 0.0 { Ok(value) } else { Err("the value must be greater than 0".to_owned()) }

@@ -1,14 +1,14 @@
 //! `[load]`: number of clients, arrivals, and length of trials.
 
 use crate::catalog::{LUA, OptionValue, PACED, PACING};
-use crate::limit::LimitMeasure;
+use crate::limit::LimitMetric;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, SystemPlan, WorkloadPlan};
 use crate::search::Search;
 use crate::spec::diagnostic::{Diagnostic, Problems, Span};
 use crate::spec::factors::{self, Factor};
 use crate::spec::keys::{FIND, LOAD};
 use crate::spec::reader::{Fields, integer, wrong_type};
-use crate::spec::scripts::Place;
+use crate::spec::scripts::FactorTarget;
 use crate::spec::tree::{Node, STOP_RULES, Table, Value};
 use crate::spec::{databases, limit, stages};
 use crate::units::Nanos;
@@ -75,7 +75,7 @@ pub(in crate::spec) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32>
 /// All load rules except the numbers of clients, which are given.
 pub(in crate::spec) fn rules(
     fields: &Fields<'_>,
-    place: Place<'_>,
+    place: FactorTarget<'_>,
     clients: &[u32],
 ) -> Option<LoadPlan> {
     let clients_max = clients.iter().copied().max();
@@ -146,7 +146,7 @@ pub(in crate::spec) fn check_timeout<'a>(
     if kinds.any(|kind| kind == LUA) {
         let varied = factors.iter().flat_map(Factor::changes);
         let varied = varied
-            .filter(|change| matches!(&change.place, factors::Place::Load(key) if key == STATEMENT_TIMEOUT))
+            .filter(|change| matches!(&change.place, factors::FactorTarget::Load(key) if key == STATEMENT_TIMEOUT))
             .map(|change| change.node.span);
         let span = node.map(|node| node.span).into_iter().chain(varied).next().unwrap_or(top.span);
         let message = format!(
@@ -175,14 +175,14 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
         find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;
-    let read = match LimitMeasure::leading(text) {
-        Some((LimitMeasure::Throughput | LimitMeasure::Max | LimitMeasure::Lost, _)) | None => {
+    let read = match LimitMetric::leading(text) {
+        Some((LimitMetric::Throughput | LimitMetric::Max | LimitMetric::Lost, _)) | None => {
             Err("it uses none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`"
                 .to_owned())
         }
-        Some((measure, limit)) => limit::figure(measure, limit).map(|below| (measure, below)),
+        Some((metric, limit)) => limit::figure(metric, limit).map(|below| (metric, below)),
     };
-    let (measure, below) = match read {
+    let (metric, below) = match read {
         Ok(read) => read,
         Err(reason) => {
             find.refuse("while", format!("`load.find.while` is not a limit: {reason}"), example);
@@ -210,7 +210,7 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
         }
     };
     let transaction = find.text("transaction").map(str::to_owned);
-    Some(Search { most, measure, below, transaction, from })
+    Some(Search { most, metric, below, transaction, from })
 }
 
 /// Arrivals per second of an open loop.

@@ -3,7 +3,7 @@
 use crate::spec::diagnostic::{Diagnostic, Span};
 use crate::spec::keys::{RATES, RATES_IN_WORDS, STAGE};
 use crate::spec::reader::{Fields, wrong_type};
-use crate::spec::scripts::Place;
+use crate::spec::scripts::FactorTarget;
 use crate::spec::tree::{Node, Value};
 use crate::stages::{LoadBy, Segment, Stage, Stages};
 use crate::units::Nanos;
@@ -22,7 +22,7 @@ const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\",
 /// load.
 pub(in crate::spec) fn read(
     load: &Fields<'_>,
-    place: Place<'_>,
+    place: FactorTarget<'_>,
     clients: &[u32],
 ) -> Option<Stages> {
     let span = load.node("stages")?.span;
@@ -88,7 +88,7 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
 }
 
 /// The course of its load.
-fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>)> {
+fn course(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<(LoadBy, Vec<Segment>)> {
     let duration = fields.duration("duration");
     let keys = ["rate", "clients", "file"];
     let given: Vec<(&str, &Node)> =

@@ -8,7 +8,7 @@ use crate::plan::{
     Via,
 };
 use crate::spec::diagnostic::{Diagnostic, Problems};
-use crate::spec::factors::{Factor, Place};
+use crate::spec::factors::{Factor, FactorTarget};
 use crate::spec::keys::{APPLICATION, ENDPOINT, PROXY};
 use crate::spec::reader::Fields;
 use crate::target::Endpoint;
@@ -100,8 +100,10 @@ pub(in crate::spec) fn used<'a>(
     problems: &Problems,
 ) -> Vec<EndpointPlan> {
     let mut used = Vec::new();
-    for change in
-        factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Endpoint)
+    for change in factors
+        .iter()
+        .flat_map(Factor::changes)
+        .filter(|change| change.place == FactorTarget::Endpoint)
     {
         let name = change.node.value.scalar_text().unwrap_or_default();
         let report = |message: String, help: String| {
@@ -160,8 +162,10 @@ fn check_workloads<'a>(
     };
     let other = goes.find(|(endpoint, kind)| endpoint.is_some_and(is_application) && *kind != CRUD);
     let Some((_, kind)) = other else { return };
-    let change =
-        factors.iter().flat_map(Factor::changes).find(|change| change.place == Place::Endpoint);
+    let change = factors
+        .iter()
+        .flat_map(Factor::changes)
+        .find(|change| change.place == FactorTarget::Endpoint);
     let message = format!("the workload `{kind}` cannot run through an application");
     let help = format!("applications implement only the commands of `{CRUD}`; see examples/webapp");
     let span = change.map(|change| change.key_span).unwrap_or_default();

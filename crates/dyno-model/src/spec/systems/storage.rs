@@ -2,7 +2,7 @@
 
 use crate::plan::{Storage, SystemPlan, SystemSource};
 use crate::spec::diagnostic::{Diagnostic, Problems, Span};
-use crate::spec::factors::{Factor, Place};
+use crate::spec::factors::{Factor, FactorTarget};
 use crate::spec::keys::STORAGE;
 use crate::spec::reader::Fields;
 use crate::units::Nanos;
@@ -48,8 +48,10 @@ pub(in crate::spec) fn check(
 ) {
     let names: Vec<&str> = storages.iter().map(|storage| storage.name.as_str()).collect();
     let mut first: Option<Span> = None;
-    for change in
-        factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Storage)
+    for change in factors
+        .iter()
+        .flat_map(Factor::changes)
+        .filter(|change| change.place == FactorTarget::Storage)
     {
         first = first.or(Some(change.key_span));
         let name = change.node.value.scalar_text().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::super::parse;
 use super::{catalog, errors, input};
 use crate::catalog::{LUA, OptionValue, ScriptText, WorkloadOptions};
 use crate::client_group::{ClientGroup, GroupRole};
-use crate::limit::{LimitMeasure, LimitPart};
+use crate::limit::{LimitMetric, LimitPart};
 use crate::plan::{Configuration, Plan, StopRule, WorkloadPlan};
 use crate::units::Nanos;
 
@@ -105,11 +105,11 @@ fn a_limit_of_it_is_about_the_configurations_that_have_it() {
     let all: Vec<_> = found
         .limits
         .iter()
-        .map(|it| (it.measure, it.part.clone(), it.configurations.clone()))
+        .map(|it| (it.metric, it.part.clone(), it.configurations.clone()))
         .collect();
     assert_eq!(
         all,
-        [(LimitMeasure::P99, part.clone(), vec![2, 3]), (LimitMeasure::Lost, part, vec![2, 3])]
+        [(LimitMetric::P99, part.clone(), vec![2, 3]), (LimitMetric::Lost, part, vec![2, 3])]
     );
 }
 

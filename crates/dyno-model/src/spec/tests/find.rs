@@ -2,7 +2,7 @@
 
 use super::super::parse;
 use super::{GOOD, catalog, errors, input};
-use crate::limit::LimitMeasure;
+use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
 use crate::search::Search;
 
@@ -21,7 +21,7 @@ fn search(find: &str) -> Option<Search> {
 fn a_search_says_what_is_raised_while_what_is_kept() {
     let p99 = Search {
         most: LoadBy::Rate,
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         below: 20.0,
         transaction: None,
         from: None,
@@ -32,7 +32,7 @@ fn a_search_says_what_is_raised_while_what_is_kept() {
         search("{ while = \"p99<20ms\", from = \"30/min\" }"),
         Some(Search { from, ..p99.clone() })
     );
-    let failed = Search { most: LoadBy::Clients, measure: LimitMeasure::Failed, below: 0.1, ..p99 };
+    let failed = Search { most: LoadBy::Clients, metric: LimitMetric::Failed, below: 0.1, ..p99 };
     assert_eq!(search("{ most = \"clients\", while = \"failed < 0.1 %\" }"), Some(failed.clone()));
     let from = search("{ most = \"clients\", while = \"failed < 0.1 %\", from = 8 }");
     assert_eq!(from, Some(Search { from: Some(8.0), ..failed }));

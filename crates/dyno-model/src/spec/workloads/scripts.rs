@@ -31,7 +31,7 @@ pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOpt
 
 /// Base of file names in a spec.
 #[derive(Clone, Copy)]
-pub(in crate::spec) struct Place<'a> {
+pub(in crate::spec) struct FactorTarget<'a> {
     /// Path of the spec.
     pub(in crate::spec) spec: &'a str,
     /// There is no spec file, only a command line.
@@ -42,7 +42,7 @@ pub(in crate::spec) struct Place<'a> {
     pub(in crate::spec) kind: TextKind,
 }
 
-impl Place<'_> {
+impl FactorTarget<'_> {
     /// The text of a script in a file.
     fn script(
         self,
@@ -88,7 +88,7 @@ pub(in crate::spec) fn read(
     items: &[Node],
     span: Span,
     path: &str,
-    place: Place<'_>,
+    place: FactorTarget<'_>,
     problems: &Problems,
 ) -> Option<Vec<ScriptText>> {
     if items.is_empty() {
@@ -124,7 +124,12 @@ pub(in crate::spec) fn read(
 }
 
 /// `FILE` or `FILE@WEIGHT`.
-fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<ScriptText> {
+fn named_file(
+    text: &str,
+    span: Span,
+    place: FactorTarget<'_>,
+    problems: &Problems,
+) -> Option<ScriptText> {
     let (file, weight) = match text.rsplit_once('@') {
         None => (text, 1),
         Some((file, weight)) => {
@@ -146,7 +151,7 @@ fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> 
     Some(ScriptText { name: stem(file).to_owned(), weight, think: None, text, file: kept })
 }
 
-fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
+fn table_of(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<ScriptText> {
     let weight = fields.integer("weight").unwrap_or(1);
     let think = fields.duration("think");
     let ((text, file), name) = match (fields.node("file"), fields.node("sql")) {

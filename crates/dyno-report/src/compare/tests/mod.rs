@@ -35,8 +35,8 @@ fn model() -> CompareModel {
         if let TrialOutcome::Finished(record) = outcome
             && plan.configuration(&record.trial).system == 1
         {
-            record.ledger.committed = record.ledger.committed * 7 / 10;
-            record.ledger.failed = 3;
+            record.counters.committed = record.counters.committed * 7 / 10;
+            record.counters.failed = 3;
         }
     }
     let question =

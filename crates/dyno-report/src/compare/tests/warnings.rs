@@ -9,7 +9,7 @@ use dyno_analysis::compare::model::{
 use dyno_analysis::compare::{METRICS, Question, Side, compare};
 use dyno_analysis::model::{RatioBound, Verdict};
 use dyno_analysis::stats::verdict::Rules;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
 use dyno_store::Run;
 use dyno_store::fixture::{each_record, measured, open_loop, stopped};
@@ -19,11 +19,11 @@ fn side(runs: Vec<Run>) -> Side {
     Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
 }
 
-fn question(metrics: &[Metric]) -> Question {
+fn question(metrics: &[ComparisonMetric]) -> Question {
     Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
 }
 
-fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[Metric]) -> CompareModel {
+fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[ComparisonMetric]) -> CompareModel {
     compare(&side(base), &side(new), &question(metrics)).expect("comparable")
 }
 
@@ -44,7 +44,7 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
             "{:?}",
             pair.metric
         );
-        let n = if pair.metric == Metric::Throughput { 5 } else { 4 };
+        let n = if pair.metric == ComparisonMetric::Throughput { 5 } else { 4 };
         assert_eq!(pair.new.map(|it| it.repeats), Some(n), "{:?}", pair.metric);
     }
     assert_eq!((model.outcome.verdict, model.outcome.not_working), (Verdict::Invalid, 5));
@@ -75,7 +75,7 @@ fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_b
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[100.0, 101.0, 102.0]);
     stopped(&mut new, |_| true);
-    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
     assert_eq!((throughput(&model).verdict, model.outcome.not_working), (Verdict::Invalid, 1));
     let sentence = words::outcome(&model, EN);
     assert!(
@@ -85,8 +85,11 @@ fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_b
     // Where base did not work, new is not to blame.
     let mut base = measured("a", &[100.0, 101.0, 102.0]);
     stopped(&mut base, |_| true);
-    let model =
-        compared(vec![base], vec![measured("b", &[100.0, 101.0, 102.0])], &[Metric::Throughput]);
+    let model = compared(
+        vec![base],
+        vec![measured("b", &[100.0, 101.0, 102.0])],
+        &[ComparisonMetric::Throughput],
+    );
     assert_eq!((model.outcome.invalid, model.outcome.not_working), (1, 0));
 }
 
@@ -95,8 +98,11 @@ fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
     let base = vec![measured("a", &[100.0, 101.0, 102.0])];
     let mut empty = measured("empty", &[100.0]);
     empty.outcomes.clear();
-    let model =
-        compared(base, vec![measured("b", &[100.0, 101.0, 102.0]), empty], &[Metric::Throughput]);
+    let model = compared(
+        base,
+        vec![measured("b", &[100.0, 101.0, 102.0]), empty],
+        &[ComparisonMetric::Throughput],
+    );
     let named =
         CompareWarningKind::NothingMeasured { side: SideName::New, runs: vec!["empty".to_owned()] };
     let warning = model.warnings.iter().find(|it| it.kind == named).expect("named");
@@ -118,7 +124,7 @@ fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
         run
     };
     let of_p99 = |base: Run, new: Run| {
-        let model = compared(vec![base], vec![new], &[Metric::P99Ms]);
+        let model = compared(vec![base], vec![new], &[ComparisonMetric::P99Ms]);
         let pair = throughput(&model);
         assert!(
             pair.ratio_interval.is_none()

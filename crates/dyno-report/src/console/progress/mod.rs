@@ -7,7 +7,7 @@ use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::client_group::GroupRecord;
 use dyno_model::event::{Event, InterimAnalysis, Phase, StopReason};
 use dyno_model::latency::is_shown;
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::lists::distinct;
 use dyno_model::plan::{Configuration, LoadBy, Plan};
 use dyno_model::printable;
@@ -228,8 +228,8 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     {
         told.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
     }
-    if record.ledger.failed > 0 {
-        told.push(fill!(words::FAILED, lang, failed = record.ledger.failed));
+    if record.counters.failed > 0 {
+        told.push(fill!(words::FAILED, lang, failed = record.counters.failed));
     }
     let background = |it: &GroupRecord| {
         let rate = fill!(words::RATE, lang, rate = per_second(it.record.throughput()));
@@ -304,7 +304,7 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
         LoadBy::Rate => fill!(words::LOAD_RATE, lang, rate = per_second(step.load)),
         LoadBy::Clients => names::clients(&[step.load as u32], lang),
     };
-    let unit = if search.measure == LimitMeasure::Failed { "%" } else { "ms" };
+    let unit = if search.metric == LimitMetric::Failed { "%" } else { "ms" };
     let figure = step.figure.map_or_else(
         || words::STEP_UNKNOWN.text(lang).to_owned(),
         |figure| figures::bounded(format!("{figure:.2} {unit}"), step.is_bound),
@@ -327,7 +327,7 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
         trial = id,
         configuration,
         load,
-        measure = search.measure,
+        metric = search.metric,
         figure,
         transactions,
         percent

@@ -48,8 +48,8 @@ fn a_remedy_is_set_off_from_the_reason_in_its_line() {
 #[test]
 fn a_load_step_says_whether_it_counts() {
     let mut plan = plan();
-    let (most, measure) = (LoadBy::Rate, LimitMeasure::P99);
-    let search = Search { most, measure, below: 20.0, transaction: None, from: None };
+    let (most, metric) = (LoadBy::Rate, LimitMetric::P99);
+    let search = Search { most, metric, below: 20.0, transaction: None, from: None };
     plan.configurations
         .iter_mut()
         .for_each(|configuration| configuration.load.find = Some(search.clone()));
@@ -119,7 +119,7 @@ fn record(lost: u64, in_doubt: u64) -> TrialRecord {
     };
     TrialRecord {
         measured: Nanos(1_000_000_000),
-        ledger: dyno_model::ledger::Ledger { committed, failed, ..Default::default() },
+        counters: dyno_model::counters::TrialCounters { committed, failed, ..Default::default() },
         transaction: (&times).into(),
         audit: check.into(),
         end: dyno_model::record::TrialEnd::Trial,

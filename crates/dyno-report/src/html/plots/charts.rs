@@ -9,19 +9,19 @@ use crate::html::curve_figures::{
     times,
 };
 use crate::html::facets::{Facet, Member};
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::html::percentiles::percentiles;
 use crate::html::titles;
 use crate::messages::{conclusion, fill, list, names, page};
-use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, Measure, Scope, TrialRow};
+use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, Metric, Scope, TrialRow};
 use dyno_model::lists::distinct;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 
 /// The figures of the main part, most important first, and the collapsed ones. The selection
 /// depends on the experiment: timelines of trials with faults or stages, questions if there are
 /// several, the timeline of a single configuration, growth over rows, otherwise curves over
 /// clients.
-pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
+pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let course = crate::html::searches::figure(page)
             .into_iter()
@@ -34,7 +34,7 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
             || page.model.parts(Scope::Stage).any(|row| row.configuration == *configuration)
     };
     let changing = (0..page.model.configurations.len()).filter(is_changing);
-    let courses: Vec<Figure> = changing
+    let courses: Vec<ChartFigure> = changing
         .filter_map(|configuration| crate::html::details::commits(page, configuration))
         .collect();
     let (main, more) = over_clients(page);
@@ -45,13 +45,13 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
 }
 
 /// The figures of an experiment that compares configurations.
-fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
+fn over_clients(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
     // If nothing was lost, a sentence says more than a chart of zeros.
     let has_losses = page
         .model
         .configurations
         .iter()
-        .any(|row| row.figures.value(Measure::LostPercent) > Some(0.0));
+        .any(|row| row.figures.value(Metric::LostPercent) > Some(0.0));
     let mut kinds = vec![crate::html::forests::questions(page).into_iter().collect()];
     kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
     kinds.push(crate::html::growth::figures(page));
@@ -61,7 +61,7 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     let is_one_point =
         page.model.configurations.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
-        let is_given = page.model.judged_by != Metric::Throughput;
+        let is_given = page.model.primary_metric != ComparisonMetric::Throughput;
         let (searches, over_rate) =
             (crate::html::searches::figure(page), crate::html::latency_throughput::over_rate(page));
         let is_told = (over_rate.is_some() || searches.is_some()) && is_one_point;
@@ -105,9 +105,9 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     (main, more)
 }
 
-fn throughput(page: &Page<'_>) -> Vec<Figure> {
+fn throughput(page: &Page<'_>) -> Vec<ChartFigure> {
     let title = titles::throughput(page, crate::html::forests::questions(page).is_some());
-    let measure = [(Metric::Throughput, "")];
+    let metric = [(ComparisonMetric::Throughput, "")];
     let mut captions = Vec::new();
     let losers: Vec<&str> = losing_lines(page);
     if !losers.is_empty() {
@@ -122,7 +122,7 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
         logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
         quantity: Quantity::Number,
     };
-    let figures = curve_figures(page, "throughput", &title, &measure, axis, &captions).into_iter();
+    let figures = curve_figures(page, "throughput", &title, &metric, axis, &captions).into_iter();
     figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_THROUGHPUT))).collect()
 }
 
@@ -134,21 +134,22 @@ fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
     distinct(losing.map(line))
 }
 
-fn response_time(page: &Page<'_>) -> Vec<Figure> {
-    let (measures, axis) = times(page, page.facets.all.len() == 1);
-    let answer = titles::answer(page, &measures.map(|(metric, _)| metric));
+fn response_time(page: &Page<'_>) -> Vec<ChartFigure> {
+    let (metrics, axis) = times(page, page.facets.all.len() == 1);
+    let answer = titles::answer(page, &metrics.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
-    let has_percentiles =
-        measures.iter().any(|(metric, _)| *metric != Metric::MeanMs && has_panels(page, *metric));
+    let has_percentiles = metrics
+        .iter()
+        .any(|(metric, _)| *metric != ComparisonMetric::MeanMs && has_panels(page, *metric));
     let note = has_percentiles.then(|| page.text(&page::CHART_CAPTION_TIME).to_owned());
     let captions: Vec<String> = note.into_iter().collect();
     let figures =
-        curve_figures(page, "response-time", &title, &measures, axis, &captions).into_iter();
+        curve_figures(page, "response-time", &title, &metrics, axis, &captions).into_iter();
     figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_TIME))).collect()
 }
 
 /// Timelines of throughput, for experiments with a single number of clients.
-fn courses(page: &Page<'_>) -> Option<Figure> {
+fn courses(page: &Page<'_>) -> Option<ChartFigure> {
     let curve = |member: &Member| {
         let configuration =
             page.model.configurations.iter().position(|row| row.line == member.line)?;
@@ -163,7 +164,8 @@ fn courses(page: &Page<'_>) -> Option<Figure> {
     };
     let panel = |facet: &Facet| {
         let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
-        let (title, limits) = (facet.heading().to_owned(), limits(page, Metric::Throughput));
+        let (title, limits) =
+            (facet.heading().to_owned(), limits(page, ComparisonMetric::Throughput));
         (!curves.is_empty()).then(|| CurvePanel { title, curves, limits, ..CurvePanel::default() })
     };
     let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();
@@ -181,7 +183,7 @@ fn courses(page: &Page<'_>) -> Option<Figure> {
 }
 
 /// Lost updates over clients, in panels with more than one point.
-fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
+fn lost_updates(page: &Page<'_>) -> Vec<ChartFigure> {
     // Skips panels without losses.
     let panels = page.facets.all.iter().map(|facet| lost_panel(page, facet)).filter(|panel| {
         panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
@@ -253,7 +255,7 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
 
 /// The primary metric of every trial, relative to the mean of its configuration, in run order;
 /// `None` without repeats.
-fn run_order(page: &Page<'_>) -> Option<Figure> {
+fn run_order(page: &Page<'_>) -> Option<ChartFigure> {
     if page.model.provenance.blocks < 2 {
         return None;
     }
@@ -285,7 +287,7 @@ fn run_order(page: &Page<'_>) -> Option<Figure> {
     }
     let panels =
         vec![CurvePanel { title: String::new(), curves: curves_of, ..CurvePanel::default() }];
-    let metric = names::metric(page.model.judged_by, page.lang);
+    let metric = names::metric(page.model.primary_metric, page.lang);
     let title = page.text(&page::CHART_OF_MEAN);
     let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };
     let name = ("run-order".to_owned(), fill!(page::CHART_TITLE_RUN_ORDER, page.lang, metric));

@@ -9,13 +9,13 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
 use crate::html::facets::{Facet, Member};
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{columns, fill, headings, list, names, page};
 use dyno_analysis::model::{
     LimitRow, PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot,
 };
 use dyno_model::lists::distinct;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -33,22 +33,22 @@ pub(in crate::html) const TOLD: usize = 60;
 pub(in crate::html) fn times(
     page: &Page<'_>,
     has_room: bool,
-) -> ([(Metric, &'static str); 3], Axis) {
+) -> ([(ComparisonMetric, &'static str); 3], Axis) {
     let (p95, p99) = match has_room {
         true => (&page::CHART_PANEL_P95, &page::CHART_P99),
         false => (&columns::P95, &columns::P99),
     };
-    let measures = [
-        (Metric::MeanMs, page.text(&columns::MEAN)),
-        (Metric::P95Ms, page.text(p95)),
-        (Metric::P99Ms, page.text(p99)),
+    let y_titles = [
+        (ComparisonMetric::MeanMs, page.text(&columns::MEAN)),
+        (ComparisonMetric::P95Ms, page.text(p95)),
+        (ComparisonMetric::P99Ms, page.text(p99)),
     ];
     let axis = Axis {
         title: page.text(&page::CHART_TIME),
         logarithmic: page.text(&page::CHART_TIME_LOG),
         quantity: Quantity::Time,
     };
-    (measures, axis)
+    (y_titles, axis)
 }
 
 /// The y axis of a chart.
@@ -75,13 +75,13 @@ pub(in crate::html) fn curves(
     columns: Option<usize>,
     panels: Vec<CurvePanel>,
     captions: Vec<String>,
-) -> Figure {
+) -> ChartFigure {
     let lines = list(page.lang, &names_of(&panels));
-    let (measure, lang) = (axis.title, page.lang);
+    let (y_title, lang) = (axis.title, page.lang);
     let description = match over {
-        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, measure, lines),
+        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, y_title, lines),
         Some(over) => {
-            fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.title, lines)
+            fill!(page::CHART_DESCRIPTION_POINTS, lang, y_title, over = over.title, lines)
         }
     };
     let chart = CurveChart {
@@ -96,7 +96,7 @@ pub(in crate::html) fn curves(
     let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id, title, topic: None, captions, chart, data }
+    ChartFigure { id, title, topic: None, captions, chart, data }
 }
 
 /// Id of the first, second ... figure of a kind.
@@ -106,7 +106,7 @@ pub(in crate::html) fn part_id(id: &str, i: usize) -> String {
 
 /// Returns true when a metric has figures at more than one number of clients: a single one makes no
 /// curve, and the tables have its figures.
-pub(in crate::html) fn has_panels(page: &Page<'_>, metric: Metric) -> bool {
+pub(in crate::html) fn has_panels(page: &Page<'_>, metric: ComparisonMetric) -> bool {
     let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
     let points = lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some());
     points.map(|point| point.clients).collect::<BTreeSet<_>>().len() > 1
@@ -117,16 +117,16 @@ pub(in crate::html) fn curve_figures(
     page: &Page<'_>,
     id: &str,
     title: &str,
-    measures: &[(Metric, &str)],
+    y_titles: &[(ComparisonMetric, &str)],
     axis: Axis,
     notes: &[String],
-) -> Vec<Figure> {
-    let present: Vec<_> = measures.iter().filter(|(metric, _)| has_panels(page, *metric)).collect();
+) -> Vec<ChartFigure> {
+    let present: Vec<_> = y_titles.iter().filter(|(metric, _)| has_panels(page, *metric)).collect();
     if present.is_empty() {
         return Vec::new();
     }
     let rows_per_figure = (PANELS / present.len()).max(1);
-    let (drawn, lone) = worth_drawing(page, measures);
+    let (drawn, lone) = worth_drawing(page, y_titles);
     let chunks: Vec<&[Facet]> = drawn.chunks(rows_per_figure).collect();
     let mut figures = Vec::new();
     for (i, facets) in chunks.iter().enumerate() {
@@ -135,7 +135,7 @@ pub(in crate::html) fn curve_figures(
             .flat_map(|facet| {
                 present
                     .iter()
-                    .map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
+                    .map(move |(metric, y_title)| metric_panel(page, facet, *metric, y_title))
             })
             .collect();
         let mut captions = vec![points_caption(page, &panels)];
@@ -157,9 +157,12 @@ pub(in crate::html) fn curve_figures(
 
 /// The panels without those of a single point, if others have more; and the lines that are omitted
 /// with them.
-fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet>, Vec<&'a str>) {
+fn worth_drawing<'a>(
+    page: &Page<'a>,
+    y_titles: &[(ComparisonMetric, &str)],
+) -> (Vec<Facet>, Vec<&'a str>) {
     let lines = || {
-        measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines)
+        y_titles.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines)
     };
     let dots = |facet: &Facet| {
         let is_its_own =
@@ -188,18 +191,18 @@ fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
 pub(in crate::html) fn metric_panel(
     page: &Page<'_>,
     facet: &Facet,
-    metric: Metric,
-    measure: &str,
+    metric: ComparisonMetric,
+    y_title: &str,
 ) -> CurvePanel {
     let panel = page.model.panel(metric);
     let curves = facet.members.iter().filter_map(|member| {
         let line = panel?.lines.iter().find(|line| line.line == member.line)?;
         Some(measured_curve(page, member, line, metric))
     });
-    let title = match (facet.title.is_empty(), measure.is_empty()) {
-        (true, _) => measure.to_owned(),
+    let title = match (facet.title.is_empty(), y_title.is_empty()) {
+        (true, _) => y_title.to_owned(),
         (false, true) => facet.heading().to_owned(),
-        (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, measure),
+        (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, y_title),
     };
     CurvePanel {
         title,
@@ -210,20 +213,25 @@ pub(in crate::html) fn metric_panel(
 }
 
 /// Limits on a metric, with their labels.
-pub(in crate::html) fn limits(page: &Page<'_>, metric: Metric) -> Vec<(f64, String)> {
+pub(in crate::html) fn limits(page: &Page<'_>, metric: ComparisonMetric) -> Vec<(f64, String)> {
     let rows = page.model.limits.iter().filter(|row| row.part.is_none());
-    let of_metric = rows.filter(|row| row.measure.metric() == Some(metric));
+    let of_metric = rows.filter(|row| row.metric.metric() == Some(metric));
     let label = |row: &LimitRow| {
-        fill!(page::CHART_LIMIT, page.lang, value = figures::limit_value(row.measure, row.value))
+        fill!(page::CHART_LIMIT, page.lang, value = figures::limit_value(row.metric, row.value))
     };
     distinct(of_metric.map(|row| (row.value, label(row))))
 }
 
-pub(in crate::html) fn quantity_of(metric: Metric) -> Quantity {
+pub(in crate::html) fn quantity_of(metric: ComparisonMetric) -> Quantity {
     if metric.is_more_better() { Quantity::Number } else { Quantity::Time }
 }
 
-fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Metric) -> Curve {
+fn measured_curve(
+    page: &Page<'_>,
+    member: &Member,
+    line: &PanelLine,
+    metric: ComparisonMetric,
+) -> Curve {
     let points = line.points.iter().map(|point| curve_point(page, member.line, point, metric));
     Curve {
         label: member.label.clone(),
@@ -238,7 +246,7 @@ pub(in crate::html) fn curve_point(
     page: &Page<'_>,
     line: usize,
     point: &PanelPoint,
-    metric: Metric,
+    metric: ComparisonMetric,
 ) -> CurvePoint {
     let quantity = quantity_of(metric);
     let label = &page.model.lines[line].label;
@@ -274,7 +282,7 @@ pub(in crate::html) fn curve_point(
         interval,
         repeats: values(true),
         unusable: values(false),
-        stood: if metric == Metric::Throughput {
+        stood: if metric == ComparisonMetric::Throughput {
             point.repeats.iter().filter(stands).map(|dot| dot.value).collect()
         } else {
             Vec::new()
@@ -323,7 +331,7 @@ pub(in crate::html) fn repeats_text(page: &Page<'_>, fewest: usize, most: usize)
 fn add_published(
     page: &Page<'_>,
     facets: &[Facet],
-    measures: &[&(Metric, &str)],
+    y_titles: &[&(ComparisonMetric, &str)],
     panels: &mut Vec<CurvePanel>,
     captions: &mut Vec<String>,
 ) {
@@ -331,7 +339,7 @@ fn add_published(
         let points = curves.iter().flat_map(|curve| &curve.points);
         points.filter_map(|point| point.value).fold(0.0, f64::max)
     };
-    for (column, (metric, _)) in measures.iter().enumerate() {
+    for (column, (metric, _)) in y_titles.iter().enumerate() {
         let series: Vec<(usize, &PublishedSeries)> = page
             .model
             .published
@@ -343,18 +351,18 @@ fn add_published(
             continue;
         }
         let curves: Vec<Curve> = series.iter().map(|(i, s)| published_curve(page, *i, s)).collect();
-        let own = panels.iter().skip(column).step_by(measures.len());
+        let own = panels.iter().skip(column).step_by(y_titles.len());
         let ours = own.map(|panel| largest(&panel.curves)).fold(0.0, f64::max);
         let factor = largest(&curves) / ours;
         let is_of_our_size = (1.0 / PUBLISHED_FACTOR..=PUBLISHED_FACTOR).contains(&factor);
         let mut sources: Vec<&str> = series.iter().map(|(_, s)| s.source.as_str()).collect();
         sources.dedup();
         let sources = sources.join(page.lang.semicolon);
-        if is_of_our_size || measures.len() > 1 {
+        if is_of_our_size || y_titles.len() > 1 {
             // A grid of several metrics has no room for an additional panel; its axis is
             // logarithmic if magnitudes differ.
             for (facet, panel) in
-                facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len()))
+                facets.iter().zip(panels.iter_mut().skip(column).step_by(y_titles.len()))
             {
                 let beside = series
                     .iter()

@@ -7,13 +7,13 @@ use crate::figures;
 use crate::grid;
 use crate::html::errors::ErrorPanel;
 use crate::html::heat_map;
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::html::percentiles;
 use crate::html::resources::{Panel, panels};
 use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{
-    LoadPoint, Measure, Part, ReportModel, Scope, Timeline, TimelinePoint, TrialState,
+    LoadPoint, Metric, Part, ReportModel, Scope, Timeline, TimelinePoint, TrialState,
 };
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::LoadBy;
@@ -71,7 +71,7 @@ fn summary(page: &Page<'_>, configuration: usize) -> Markup {
     html! {
         summary {
             b { (grid::unbroken(&names::configuration(page.model, configuration, page.lang))) }
-            @if let Some(throughput) = &row.figures.estimate(Measure::Throughput) {
+            @if let Some(throughput) = &row.figures.estimate(Metric::Throughput) {
                 span { (page.cell(&Cell::estimate(Some(throughput), None))) "\u{a0}" (figures::symbol(throughput.unit)) }
             }
             span { (page.chip(words::validity(row.validity))) }
@@ -91,12 +91,12 @@ fn statements(page: &Page<'_>, configuration: usize) -> Markup {
 }
 
 /// The timeline of a configuration's trials.
-pub(in crate::html) fn timeline(page: &Page<'_>, configuration: usize) -> Option<Figure> {
+pub(in crate::html) fn timeline(page: &Page<'_>, configuration: usize) -> Option<ChartFigure> {
     drawn(page, configuration, "s", page.text(&headings::TIMELINE).to_owned(), panels)
 }
 
 /// The timeline without the activity of machine and server.
-pub(in crate::html) fn commits(page: &Page<'_>, configuration: usize) -> Option<Figure> {
+pub(in crate::html) fn commits(page: &Page<'_>, configuration: usize) -> Option<ChartFigure> {
     let name = names::configuration(page.model, configuration, page.lang);
     drawn(page, configuration, "f", name, |_| Vec::new())
 }
@@ -107,7 +107,7 @@ fn drawn<'a>(
     suffix: &str,
     heading: String,
     panels: impl FnOnce(&[&'a Timeline]) -> Vec<&'static Panel>,
-) -> Option<Figure> {
+) -> Option<ChartFigure> {
     let timelines: Vec<&Timeline> = page
         .model
         .timelines
@@ -157,7 +157,7 @@ fn drawn<'a>(
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
     let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure { id, title: heading, topic: None, captions, chart, data: None })
+    Some(ChartFigure { id, title: heading, topic: None, captions, chart, data: None })
 }
 
 /// The stages of a configuration: what their load is given by, and its course.
@@ -187,7 +187,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     // In the grace period, clients that wait for an answer commit nothing, and no other client is
     // active.
     let closes =
-        trial.and_then(|trial| Some(window + trial.figures.as_ref()?.value(Measure::Window)?));
+        trial.and_then(|trial| Some(window + trial.figures.as_ref()?.value(Metric::Window)?));
     let is_empty = |point: &&TimelinePoint| {
         point.throughput == Some(0.0)
             && !point.is_warmup

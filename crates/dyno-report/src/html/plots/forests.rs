@@ -4,17 +4,17 @@ use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{fill, names, page};
 use crate::tables::says_something;
 use crate::words;
-use dyno_analysis::model::{Comparison, Effect, Measure, Verdict};
-use dyno_model::plan::Metric;
+use dyno_analysis::model::{Comparison, Effect, Metric, Verdict};
+use dyno_model::plan::ComparisonMetric;
 
 /// The questions about the primary metric; `None` for fewer than two.
-pub(in crate::html) fn questions(page: &Page<'_>) -> Option<Figure> {
-    let judged_by = page.model.judged_by;
-    let asked = page.model.questions.iter().filter(|it| it.metric == judged_by);
+pub(in crate::html) fn questions(page: &Page<'_>) -> Option<ChartFigure> {
+    let primary_metric = page.model.primary_metric;
+    let asked = page.model.questions.iter().filter(|it| it.metric == primary_metric);
     let rows: Vec<ForestRow> = asked
         .map(|it| {
             let (subject, baseline) = (&it.subject, &it.baseline);
@@ -24,27 +24,31 @@ pub(in crate::html) fn questions(page: &Page<'_>) -> Option<Figure> {
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
         return None;
     }
-    let topic =
-        fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric = names::metric(judged_by, page.lang));
-    let title = crate::html::titles::answer(page, &[judged_by]).unwrap_or_else(|| topic.clone());
-    let id = format!("questions-{}", Measure::from(judged_by).id());
+    let topic = fill!(
+        page::CHART_TITLE_QUESTIONS,
+        page.lang,
+        metric = names::metric(primary_metric, page.lang)
+    );
+    let title =
+        crate::html::titles::answer(page, &[primary_metric]).unwrap_or_else(|| topic.clone());
+    let id = format!("questions-{}", Metric::from(primary_metric).id());
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]).about(topic))
 }
 
 /// All forest plots of comparisons; none for a single ratio.
-pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<Figure> {
+pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
     let metrics = [
-        Metric::Throughput,
-        Metric::MeanMs,
-        Metric::P95Ms,
-        Metric::P99Ms,
-        Metric::HighestRate,
-        Metric::MostClients,
+        ComparisonMetric::Throughput,
+        ComparisonMetric::MeanMs,
+        ComparisonMetric::P95Ms,
+        ComparisonMetric::P99Ms,
+        ComparisonMetric::HighestRate,
+        ComparisonMetric::MostClients,
     ];
     metrics.into_iter().flat_map(|metric| metric_figures(page, metric)).collect()
 }
 
-fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
+fn metric_figures(page: &Page<'_>, metric: ComparisonMetric) -> Vec<ChartFigure> {
     let all: Vec<&Comparison> = page
         .model
         .comparisons
@@ -62,17 +66,12 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
             1 => title.clone(),
             parts => fill!(page::CHART_TITLE_FOREST_PART, page.lang, title, part = i + 1, parts),
         };
-        figure(
-            page,
-            &format!("comparisons-{}-{}", Measure::from(metric).id(), i + 1),
-            title,
-            groups,
-        )
+        figure(page, &format!("comparisons-{}-{}", Metric::from(metric).id(), i + 1), title, groups)
     };
     parts.into_iter().enumerate().map(part_figure).collect()
 }
 
-fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) -> Figure {
+fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) -> ChartFigure {
     let margin = figures::limit(page.model.comparison_rules.margin * 100.0);
     let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>();
     let description = fill!(page::CHART_DESCRIPTION_FOREST, page.lang, comparisons);
@@ -89,10 +88,10 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     let captions = vec![fill!(caption, page.lang, margin)];
     let labels = Labels { id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id: id.to_owned(), title, topic: None, captions, chart, data: None }
+    ChartFigure { id: id.to_owned(), title, topic: None, captions, chart, data: None }
 }
 
-fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
+fn title(page: &Page<'_>, metric: ComparisonMetric, all: &[&Comparison]) -> String {
     let name = names::metric(metric, page.lang);
     let comparisons = all.len();
     if all.iter().all(|comparison| comparison.effect.verdict.is_none()) {

@@ -8,10 +8,10 @@ use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::html::facets::{Facet, Member};
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
 use dyno_analysis::model::{
-    Conclusion, Figures, Growth, GrowthLine, GrowthPoint, Measure, PublishedRows, PublishedSeries,
+    Conclusion, Figures, Growth, GrowthLine, GrowthPoint, Metric, PublishedRows, PublishedSeries,
 };
 use std::collections::BTreeSet;
 
@@ -20,19 +20,19 @@ const PUBLISHED_REACH: f64 = 1.25;
 
 /// Definition of a panel: its title, quantity, upper end of the axis, figure, and the divisor of
 /// the figure.
-type Definition = (&'static Message, Quantity, Option<f64>, Measure, f64);
+type Definition = (&'static Message, Quantity, Option<f64>, Metric, f64);
 
 const PANELS: [Definition; 6] = [
-    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, Measure::RowThroughput, 1.0),
-    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), Measure::HostCpu, 1.0),
-    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, Measure::DiskRead, 1e6),
-    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, Measure::DiskWritten, 1e6),
-    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), Measure::DiskBusy, 1.0),
-    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, Measure::Data, 1e6),
+    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, Metric::RowThroughput, 1.0),
+    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), Metric::HostCpu, 1.0),
+    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, Metric::DiskRead, 1e6),
+    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, Metric::DiskWritten, 1e6),
+    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), Metric::DiskBusy, 1.0),
+    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, Metric::Data, 1e6),
 ];
 
 /// One figure per facet and number of clients; none without a growing table.
-pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<Figure> {
+pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
     let clients: BTreeSet<u32> = growth
         .lines
@@ -85,7 +85,7 @@ fn figure(
     i: usize,
     group: &str,
     lines: &[(&Member, &GrowthLine)],
-) -> Figure {
+) -> ChartFigure {
     let warning = title(page, lines);
     let title = match (warning, group.is_empty()) {
         (Some(warning), _) => warning,
@@ -96,7 +96,7 @@ fn figure(
     let mut panels: Vec<GrowthPanel> = PANELS
         .iter()
         .enumerate()
-        .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
+        .map(|(metric, of)| panel(page, growth, lines, of, metric == 0))
         // Omits quantities that were measured at most once.
         .filter(|panel| {
             let seen = |curve: &GrowthCurve| {
@@ -129,7 +129,8 @@ fn figure(
     }
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id, title, topic: None, captions, chart, data: None }.about(page.text(&texts::GROWTH))
+    ChartFigure { id, title, topic: None, captions, chart, data: None }
+        .about(page.text(&texts::GROWTH))
 }
 
 /// The first conclusion about configurations of this figure.
@@ -151,13 +152,13 @@ fn panel(
     page: &Page<'_>,
     growth: &Growth,
     lines: &[(&Member, &GrowthLine)],
-    (title, quantity, max, measure, divisor): &Definition,
+    (title, quantity, max, metric, divisor): &Definition,
     with_trials: bool,
 ) -> GrowthPanel {
     let curve = |(member, line): &(&Member, &GrowthLine)| {
         let mark = |(step, figures): (usize, &Figures)| {
             let (from, to) = growth.bounds(step);
-            let estimate = figures.estimate(*measure);
+            let estimate = figures.estimate(*metric);
             let tooltip = estimate.map_or_else(String::new, |estimate| {
                 let value = spelled(*quantity, estimate.mean / divisor);
                 let (from, to) = (figures::count(from), figures::count(to));

@@ -4,12 +4,15 @@ use crate::chart::heat_map::{HeatChart, HeatStretch};
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, axis_label};
 use crate::figures;
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{fill, names, page};
 use dyno_analysis::model::{HeatColumn, HeatMap};
 
 /// The heat map of a configuration, if it has one.
-pub(in crate::html) fn of_configuration(page: &Page<'_>, configuration: usize) -> Option<Figure> {
+pub(in crate::html) fn of_configuration(
+    page: &Page<'_>,
+    configuration: usize,
+) -> Option<ChartFigure> {
     let map = page.model.heat_maps.iter().find(|map| map.configuration == configuration)?;
     let name = names::configuration(page.model, configuration, page.lang);
     let id = format!("t{configuration}h");
@@ -36,7 +39,7 @@ pub(in crate::html) fn of_configuration(page: &Page<'_>, configuration: usize) -
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = fill!(page::CHART_HEAT_OF, page.lang, trial);
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure {
+    Some(ChartFigure {
         id,
         title,
         topic: None,

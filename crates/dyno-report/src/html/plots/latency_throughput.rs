@@ -9,22 +9,24 @@ use crate::html::curve_figures::{
     Over, PANELS, curve_point, curves, limits, points_caption, times,
 };
 use crate::html::facets::{Facet, Member};
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::html::titles;
 use crate::messages::{fill, names, page};
 use dyno_analysis::model::{PanelPoint, RateLine, RatePoint};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 
 /// The mean response time over throughput, a line from the smallest number of clients to the
 /// largest; `None` with an arrival rate.
-pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
+pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<ChartFigure> {
     let model = page.model;
-    let line_of = |metric: Metric, line: usize| {
+    let line_of = |metric: ComparisonMetric, line: usize| {
         model.panel(metric).and_then(|panel| panel.lines.iter().find(|it| it.line == line))
     };
     let curve = |member: &Member| {
-        let (rates, times) =
-            (line_of(Metric::Throughput, member.line)?, line_of(Metric::MeanMs, member.line)?);
+        let (rates, times) = (
+            line_of(ComparisonMetric::Throughput, member.line)?,
+            line_of(ComparisonMetric::MeanMs, member.line)?,
+        );
         let point = |rate: &PanelPoint| {
             let time =
                 times.points.iter().find(|time| time.clients == rate.clients)?.estimate?.mean;
@@ -65,7 +67,7 @@ pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
 
 /// Response times over the arrival rate, a line for each combination of the other factors; `None`
 /// if the rate is not a factor, or if there are too many lines to distinguish.
-pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<Figure> {
+pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<ChartFigure> {
     let model = page.model;
     if model.rates.is_empty() || model.rates.len() > SLOTS {
         return None;
@@ -75,8 +77,8 @@ pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<Figure> {
         true => names::line_at(&line.label, line.clients, page.lang),
         false => line.label.clone(),
     };
-    let (measures, axis) = times(page, true);
-    let panel = |(metric, title): &(Metric, &str)| {
+    let (metrics, axis) = times(page, true);
+    let panel = |(metric, title): &(ComparisonMetric, &str)| {
         let lines = &model.panel(*metric)?.lines;
         let point = |at: &RatePoint| {
             let found = lines
@@ -96,12 +98,12 @@ pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<Figure> {
         let (title, limits) = ((*title).to_owned(), limits(page, *metric));
         Some(CurvePanel { title, curves, limits, ..CurvePanel::default() })
     };
-    let panels: Vec<CurvePanel> = measures.iter().filter_map(panel).collect();
+    let panels: Vec<CurvePanel> = metrics.iter().filter_map(panel).collect();
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     if points().filter(|point| point.value.is_some()).count() < 2 {
         return None;
     }
-    let answer = titles::answer(page, &measures.map(|(metric, _)| metric));
+    let answer = titles::answer(page, &metrics.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_RATES).to_owned());
     let mut captions =
         vec![points_caption(page, &panels), page.text(&page::CHART_CAPTION_RATES).to_owned()];

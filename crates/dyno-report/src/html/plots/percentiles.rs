@@ -5,7 +5,7 @@ use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::svg::Labels;
 use crate::html::facets::Facet;
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{fill, headings, list, names, page};
 use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 
@@ -13,7 +13,7 @@ use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 const FACETS: usize = 6;
 
 /// One plot per facet, at the largest number of clients.
-pub(in crate::html) fn percentiles(page: &Page<'_>) -> Vec<Figure> {
+pub(in crate::html) fn percentiles(page: &Page<'_>) -> Vec<ChartFigure> {
     let curves = &page.model.percentile_curves;
     let at = |curve: &PercentileCurve| page.model.configurations[curve.configuration].clients;
     let Some(clients) = curves.iter().map(at).max() else { return Vec::new() };
@@ -21,7 +21,7 @@ pub(in crate::html) fn percentiles(page: &Page<'_>) -> Vec<Figure> {
     facets.filter_map(|(i, facet)| of_facet(page, facet, i, clients)).collect()
 }
 
-fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Figure> {
+fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<ChartFigure> {
     let curve_of = |line: usize| {
         page.model.percentile_curves.iter().find(|curve| {
             let row = &page.model.configurations[curve.configuration];
@@ -41,7 +41,7 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
     let height = if page.facets.all.len() > 1 { 240.0 } else { 270.0 };
     // In a sequence of such charts, only the first has captions.
     let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
-    let figure = Figure {
+    let figure = ChartFigure {
         captions: captions.into_iter().collect(),
         ..figure(page, format!("percentiles-{}", i + 1), title, height, curves)?
     };
@@ -54,14 +54,14 @@ pub(in crate::html) fn of_configuration(
     page: &Page<'_>,
     configuration: usize,
     points: [usize; 2],
-) -> Option<Figure> {
+) -> Option<ChartFigure> {
     let curve =
         page.model.percentile_curves.iter().find(|curve| curve.configuration == configuration)?;
     let name = names::configuration(page.model, configuration, page.lang);
     let title = fill!(page::CHART_TITLE_DISTRIBUTION, page.lang, configuration = name);
     let curves = vec![distribution(curve, name, Slot(0), points)];
     let figure = figure(page, format!("t{configuration}d"), title, 230.0, curves)?;
-    Some(Figure { title: page.text(&headings::PERCENTILES).to_owned(), ..figure })
+    Some(ChartFigure { title: page.text(&headings::PERCENTILES).to_owned(), ..figure })
 }
 
 fn distribution(
@@ -83,7 +83,7 @@ fn figure(
     title: String,
     height: f64,
     curves: Vec<Distribution>,
-) -> Option<Figure> {
+) -> Option<ChartFigure> {
     if curves.is_empty() {
         return None;
     }
@@ -98,7 +98,7 @@ fn figure(
     };
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure { id, title, topic: None, captions: Vec::new(), chart, data: None })
+    Some(ChartFigure { id, title, topic: None, captions: Vec::new(), chart, data: None })
 }
 
 /// Reduces the points to at most `most`, evenly by position; the first and the last are always

@@ -6,16 +6,16 @@ use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::Quantity;
 use crate::figures;
 use crate::html::curve_figures::{Axis, Over, curves};
-use crate::html::page::{Figure, Page};
+use crate::html::page::{ChartFigure, Page};
 use crate::messages::{conclusion, fill, headings, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::Outcome;
 
 /// All loads that were tested; `None` without a search, or if there are too many lines to
 /// distinguish.
-pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
+pub(in crate::html) fn figure(page: &Page<'_>) -> Option<ChartFigure> {
     let rows = &page.model.searches;
     let search = &rows.first()?.search;
     if rows.len() >= SLOTS {
@@ -30,7 +30,7 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
             (Outcome::Passed, Some(figure)) => {
                 let load = conclusion::load(search.most, &figures::digits(step.load), page.lang);
                 let told =
-                    figures::bounded(figures::of_limit(search.measure, figure), step.is_bound);
+                    figures::bounded(figures::of_limit(search.metric, figure), step.is_bound);
                 let value = format!("{told}, {} tx/s", figures::digits(step.throughput));
                 let tooltip =
                     fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
@@ -58,13 +58,13 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
     let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
     let points: Vec<CurvePoint> = met.into_iter().map(at_limit).collect();
     if !points.is_empty() {
-        let label = crate::tiles::name(page.model.judged_by, page.lang);
+        let label = crate::tiles::name(page.model.primary_metric, page.lang);
         all.push(Curve { label, slot: Slot(rows.len()), style: Style::Published, points });
     }
-    let value = figures::limit_value(search.measure, search.below);
+    let value = figures::limit_value(search.metric, search.below);
     let limits = vec![(search.below, fill!(page::CHART_LIMIT, page.lang, value))];
     let panels = vec![CurvePanel { curves: all, limits, ..CurvePanel::default() }];
-    let (over, axis) = axes(page, search.most, search.measure);
+    let (over, axis) = axes(page, search.most, search.metric);
     let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
     let mut captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];
     let open = steps().filter(|step| step.figure.is_none()).count();
@@ -74,14 +74,14 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
     Some(curves(page, ("searches".to_owned(), title), (Some(over), axis), None, panels, captions))
 }
 
-fn axes(page: &Page<'_>, most: LoadBy, measure: LimitMeasure) -> (Over, Axis) {
+fn axes(page: &Page<'_>, most: LoadBy, metric: LimitMetric) -> (Over, Axis) {
     let title = match most {
         LoadBy::Rate => &page::CHART_OFFERED,
         LoadBy::Clients => &headings::CLIENTS,
     };
     let over = Over { title: page.text(title), is_measured: true };
-    let axis = match measure {
-        LimitMeasure::Failed => {
+    let axis = match metric {
+        LimitMetric::Failed => {
             let title = page.text(&page::CHART_FAILED);
             Axis { title, logarithmic: title, quantity: Quantity::Number }
         }

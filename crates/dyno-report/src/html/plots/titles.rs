@@ -3,11 +3,11 @@
 use crate::html::page::Page;
 use crate::messages::{conclusion, page};
 use dyno_analysis::model::{Conclusion, Verdict};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 
 /// The answer to the question about these metrics, as a sentence; `None` if there is no answer, or
 /// more than one, because one of several would not describe the chart.
-pub(in crate::html) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
+pub(in crate::html) fn answer(page: &Page<'_>, metrics: &[ComparisonMetric]) -> Option<String> {
     let mut answered = page.model.conclusions.iter().filter(|conclusion| {
         let Conclusion::Question { question } = conclusion else { return false };
         let question = &page.model.questions[*question];
@@ -21,13 +21,13 @@ pub(in crate::html) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<Str
 /// The answer, unless a chart above states it; otherwise the first real difference in throughput,
 /// otherwise the highest peak.
 pub(in crate::html) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
-    if let Some(answer) = answer(page, &[Metric::Throughput]).filter(|_| !is_told_above) {
+    if let Some(answer) = answer(page, &[ComparisonMetric::Throughput]).filter(|_| !is_told_above) {
         return answer;
     }
     let conclusions = &page.model.conclusions;
     let difference = conclusions.iter().find(|c| {
         let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
-        *metric == Metric::Throughput && verdict.is_some_and(Verdict::differs)
+        *metric == ComparisonMetric::Throughput && verdict.is_some_and(Verdict::differs)
     });
     let peaks = conclusions.iter().filter_map(|c| match c {
         Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),

@@ -7,12 +7,12 @@ use super::names::list;
 use super::{fill, growth, names, question, warning};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Measure,
+    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Metric,
     NotWorking, Range, ReportModel, SearchRow, Shortage, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::plan::{Compare, LoadBy};
 use dyno_model::search::{Search, SearchEnd};
 
@@ -159,7 +159,7 @@ pub(crate) fn parts(
 /// Whether a limit passed, with qualifications.
 fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
     let Conclusion::Limit {
-        measure,
+        metric,
         value,
         part,
         verdict,
@@ -173,10 +173,10 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     else {
         return Default::default();
     };
-    let message = match (verdict, measure) {
-        (LimitVerdict::Passed, LimitMeasure::Lost) => LIMIT_NOTHING_LOST,
-        (LimitVerdict::Failed, LimitMeasure::Lost) => LIMIT_LOST,
-        (LimitVerdict::Undecided, LimitMeasure::Lost) => LIMIT_LOST_UNKNOWN,
+    let message = match (verdict, metric) {
+        (LimitVerdict::Passed, LimitMetric::Lost) => LIMIT_NOTHING_LOST,
+        (LimitVerdict::Failed, LimitMetric::Lost) => LIMIT_LOST,
+        (LimitVerdict::Undecided, LimitMetric::Lost) => LIMIT_LOST_UNKNOWN,
         (LimitVerdict::Failed, _) if not_working.is_some() => LIMIT_NOT_WORKING,
         (LimitVerdict::Undecided, _) if shortage.is_some() => LIMIT_TOO_FEW,
         (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
@@ -191,16 +191,16 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     let statement = fill!(
         message,
         lang,
-        limit = figures::limit_in(part.as_ref(), *measure, *value),
+        limit = figures::limit_in(part.as_ref(), *metric, *value),
         number,
         configurations = of,
         line = model.line_of(worst.configuration).label,
         clients = names::clients(&[model.configurations[worst.configuration].clients], lang),
-        worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure)),
+        worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*metric, figure)),
         trials,
         of = of_trials,
         because,
-        percentile = measure,
+        percentile = metric,
         transactions,
         needed
     );
@@ -218,7 +218,7 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 
 /// The highest load that a system sustains.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
-    let number = |number: f64| figures::value(Measure::from(row.metric()).unit(), number);
+    let number = |number: f64| figures::value(Metric::from(row.metric()).unit(), number);
     let found = model.estimate(row.configuration, row.metric());
     let line = searched(model, row, lang);
     let limit = figures::limit_of(&row.search);
@@ -390,7 +390,7 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let is_once = row.trials.len() == 1;
     let of = &model.configurations[row.configuration].figures;
     let [outage, longest] =
-        [Measure::Outage, Measure::OutageMax].map(|it| of.value(it).unwrap_or(0.0));
+        [Metric::Outage, Metric::OutageMax].map(|it| of.value(it).unwrap_or(0.0));
     let message = match (longest == 0.0, is_once) {
         (true, _) => FAULT_UNNOTICED,
         (false, true) => FAULT_OUTAGE_ONCE,
@@ -399,13 +399,13 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let (configuration, faults) =
         (names::configuration(model, row.configuration, lang), names::faults(row, lang));
     let [outage, most] = [outage, longest].map(figures::digits);
-    let recovered = of.value(Measure::Recovered).zip(of.value(Measure::RecoveredMax));
+    let recovered = of.value(Metric::Recovered).zip(of.value(Metric::RecoveredMax));
     let back = recovered.map(|(middle, most)| {
         let message = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
         let [back, back_most] = [middle, most].map(figures::digits);
         fill!(message, lang, back, back_most)
     });
-    let not_recovered = of.count(Measure::NotRecovered).filter(|trials| *trials > 0);
+    let not_recovered = of.count(Metric::NotRecovered).filter(|trials| *trials > 0);
     let not_back = not_recovered.map(|trials| fill!(FAULT_NOT_BACK, lang, trials));
     let sentences =
         [Some(fill!(message, lang, configuration, faults, outage, most)), back, not_back];

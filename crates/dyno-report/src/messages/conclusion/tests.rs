@@ -1,7 +1,7 @@
 use super::*;
 use crate::messages::EN;
 use dyno_analysis::model::{ComparisonOf, Unit};
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Warning;
 use dyno_store::fixture::Shape;
 
@@ -12,7 +12,7 @@ fn model() -> ReportModel {
 fn comparison(verdict: Option<Verdict>, exceeds_margin: bool, ratio: Option<Range>) -> Conclusion {
     Conclusion::Comparison {
         of: ComparisonOf::System,
-        metric: Metric::Throughput,
+        metric: ComparisonMetric::Throughput,
         subject: 1,
         baseline: 0,
         verdict,

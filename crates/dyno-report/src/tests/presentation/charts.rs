@@ -6,7 +6,7 @@ use crate::tests::{rush, tiny};
 use crate::{Format, html, render, topology};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{LimitRow, LimitVerdict, ReportModel, SearchRow, SearchStep, Topology};
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::{LoadStep, Outcome, Search};
 use dyno_store::fixture::Shape;
@@ -24,7 +24,7 @@ fn a_limit_is_a_line_in_charts_of_what_it_is_about() {
     let without = chart(&model, "response-time").expect("a chart");
     assert!(!without.contains("class=\"limit\""), "{without}");
     model.limits = vec![LimitRow {
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         value: 20.0,
         part: None,
         configuration: 0,
@@ -93,7 +93,7 @@ fn searched() -> ReportModel {
     };
     let search = Search {
         most: LoadBy::Rate,
-        measure: LimitMeasure::P99,
+        metric: LimitMetric::P99,
         below: 20.0,
         transaction: None,
         from: None,

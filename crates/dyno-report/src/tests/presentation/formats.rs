@@ -5,7 +5,7 @@ use crate::messages::LANGUAGES;
 use crate::tests::tiny;
 use crate::{Format, render};
 use dyno_analysis::load;
-use dyno_analysis::model::Measure;
+use dyno_analysis::model::Metric;
 use dyno_store::{EVENTS_FILE, PLAN_FILE};
 use serde_json::Value;
 use std::fs;
@@ -85,7 +85,7 @@ fn a_folder_of_an_earlier_version_is_reported_with_the_same_figures_and_verdicts
     let then = load(&folder).expect("an earlier folder is readable");
     assert_eq!(then.completeness, now.completeness);
     for (then, now) in then.configurations.iter().zip(&now.configurations) {
-        let figures = [then, now].map(|row| row.figures.value(Measure::Throughput).map(f64::round));
+        let figures = [then, now].map(|row| row.figures.value(Metric::Throughput).map(f64::round));
         assert_eq!(figures[0], figures[1], "{then:?}");
     }
     let verdicts = [&then, &now].map(|model| {

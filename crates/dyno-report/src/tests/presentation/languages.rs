@@ -8,7 +8,7 @@ use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{METRICS, Question, Side};
 use dyno_analysis::model::ReportModel;
 use dyno_analysis::stats::verdict::Rules;
-use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_model::limit::{Limit, LimitMetric};
 use dyno_model::plan::StopRule;
 use dyno_store::fixture::{Shape, grown_run};
 use std::collections::BTreeMap;
@@ -97,18 +97,18 @@ pub(super) fn compared() -> CompareModel {
 fn limited() -> ReportModel {
     let mut data = Shape { clients: vec![1, 20], blocks: 3, ..Shape::rush() }.read();
     let configurations: Vec<usize> = (0..data.run.plan.configurations.len()).collect();
-    let limit = |measure, value| Limit {
-        measure,
+    let limit = |metric, value| Limit {
+        metric,
         value,
         part: None,
         configurations: configurations.clone(),
         aborts: true,
     };
     data.run.plan.limits = vec![
-        limit(LimitMeasure::P99, 30.0),
-        limit(LimitMeasure::Throughput, 1_000.0),
-        limit(LimitMeasure::Failed, 0.1),
-        limit(LimitMeasure::Lost, 0.0),
+        limit(LimitMetric::P99, 30.0),
+        limit(LimitMetric::Throughput, 1_000.0),
+        limit(LimitMetric::Failed, 0.1),
+        limit(LimitMetric::Lost, 0.0),
     ];
     dyno_analysis::analyse(&data)
 }

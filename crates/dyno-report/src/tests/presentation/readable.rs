@@ -215,7 +215,7 @@ fn an_interval_beyond_sense_is_told_alike_in_tables_and_charts() {
 fn pairs_are_what_is_asked_where_each_question_has_one() {
     let model = analyse(&Shape { clients: vec![8], ..Shape::small() }.read());
     assert!(model.questions.is_empty() && !model.comparisons.is_empty());
-    let pairs = model.comparisons.iter().filter(|it| it.metric == model.judged_by);
+    let pairs = model.comparisons.iter().filter(|it| it.metric == model.primary_metric);
     let told = format!(" of {} question", pairs.count());
     let html = render(&model, Format::Html, EN);
     assert!(html.contains(&told), "{told}: {html}");

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use dyno_drivers::null::server::{Persona, Protocol};
 use dyno_model::address::Address;
 use dyno_model::lists;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::units::Nanos;
 use dyno_report::{EN, Export, Format, LANGUAGES, Lang};
 use examples::*;
@@ -557,7 +557,7 @@ pub(crate) struct CompareArguments {
 
     /// Metrics, separated by commas [default: all]
     #[arg(long, value_parser = one_of(&COMPARE_METRICS), value_delimiter = ',')]
-    pub(crate) metric: Vec<Metric>,
+    pub(crate) metric: Vec<ComparisonMetric>,
 
     /// Margin of equivalence: smaller differences count as none, for example 3% or 0.03
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "5%")]
@@ -606,12 +606,12 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 /// Metrics that can be compared.
-const COMPARE_METRICS: [(&str, &str, Metric); 5] = [
-    ("throughput", "Committed transactions per second", Metric::Throughput),
-    ("mean", "Mean response time", Metric::MeanMs),
-    ("p50", "Median response time", Metric::P50Ms),
-    ("p95", "p95 response time", Metric::P95Ms),
-    ("p99", "p99 response time", Metric::P99Ms),
+const COMPARE_METRICS: [(&str, &str, ComparisonMetric); 5] = [
+    ("throughput", "Committed transactions per second", ComparisonMetric::Throughput),
+    ("mean", "Mean response time", ComparisonMetric::MeanMs),
+    ("p50", "Median response time", ComparisonMetric::P50Ms),
+    ("p95", "p95 response time", ComparisonMetric::P95Ms),
+    ("p99", "p99 response time", ComparisonMetric::P99Ms),
 ];
 
 /// A verdict that can make dyno exit with a specific code.

@@ -8,10 +8,12 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::history::History;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{Configuration, LoadBy, StopRule, Trial};
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::response::Responses;
 use dyno_model::search::evidence::{Evidence, slow};
-use dyno_model::search::{Lengths, Next, Observed, SaturationSearch, Search, SearchEnd, Window};
+use dyno_model::search::{
+    Lengths, Next, Observed, SaturationSearch, Search, SearchEnd, StepLengths,
+};
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use std::collections::BTreeMap;
@@ -37,7 +39,7 @@ impl Searches {
         trial: &Trial,
         configuration: &Configuration,
         listener: &mut dyn Listener,
-        measure: &mut Measure<'_>,
+        metric: &mut Measure<'_>,
     ) -> Result<TrialRecord, Missing> {
         let lengths = match configuration.load.stop {
             StopRule::Duration(duration) => Lengths::new(configuration.load.warmup, duration),
@@ -48,7 +50,7 @@ impl Searches {
             state = state.near(*found);
         }
         let mut steps =
-            Steps { search, trial, configuration, listener, measure, number: 0, windows: 0 };
+            Steps { search, trial, configuration, listener, metric, number: 0, windows: 0 };
         let mut record = steps.until_over(&mut state)?;
         let result = state.into_record();
         let found = result.found();
@@ -80,7 +82,7 @@ struct Steps<'s, 'm> {
     trial: &'s Trial,
     configuration: &'s Configuration,
     listener: &'s mut dyn Listener,
-    measure: &'s mut Measure<'m>,
+    metric: &'s mut Measure<'m>,
     /// Load steps so far.
     number: usize,
     /// Measurements so far.
@@ -144,7 +146,7 @@ impl Steps<'_, '_> {
         &mut self,
         rate: Option<f64>,
         clients: u32,
-        window: Window,
+        window: StepLengths,
         is_kept: bool,
     ) -> Result<(TrialRecord, Responses), Missing> {
         let nanos = |seconds: f64| Nanos((seconds * 1e9) as u64);
@@ -166,7 +168,7 @@ impl Steps<'_, '_> {
         let name = self.search.transaction.as_deref();
         let mut heard =
             Heard { listener: &mut *self.listener, is_kept, name, responses: Responses::default() };
-        let record = (self.measure)(&trial, &under, &mut heard)?;
+        let record = (self.metric)(&trial, &under, &mut heard)?;
         Ok((record, heard.responses))
     }
 
@@ -230,7 +232,7 @@ impl Listener for Heard<'_> {
         }
     }
 
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         if !interval.is_warmup {
             let named = || {
                 interval.transactions.iter().filter(|(name, _)| Some(name.as_str()) == self.name)

@@ -1,17 +1,17 @@
 use super::*;
+use dyno_model::counters::{TransactionCount, TrialCounters};
 use dyno_model::event::Phase;
 use dyno_model::latency::histogram;
-use dyno_model::ledger::{Ledger, TransactionCount};
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::LimitMetric;
 use dyno_model::plan::{LoadPlan, Variation, WorkloadPlan};
 use dyno_model::record::{NamedTransactions, OpenLoop};
-use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::response::{BoundedLatency, ResponseSummary};
 use std::collections::BTreeSet;
 
 fn search() -> Search {
     Search {
         most: LoadBy::Rate,
-        measure: LimitMeasure::P95,
+        metric: LimitMetric::P95,
         below: 20.0,
         transaction: None,
         from: None,
@@ -30,7 +30,7 @@ impl Listener for Listening {
         });
     }
 
-    fn interval(&mut self, _interval: &Interval) {
+    fn interval(&mut self, _interval: &IntervalRecord) {
         self.0.push("interval".to_owned());
     }
 }
@@ -80,7 +80,7 @@ impl Server {
         let is_passing = under.load.rate.is_none_or(|rate| rate <= 1_000.0) && !is_unlucky;
         let committed = if is_passing { arrived } else { arrived / 2 };
         let slow = committed / 10;
-        let mut interval = Interval::empty(&trial.id, false, Nanos(0), measured, &[]);
+        let mut interval = IntervalRecord::empty(&trial.id, false, Nanos(0), measured, &[]);
         let (mut fast, mut late) = (histogram(), histogram());
         fast.record_n(1_000_000, committed - slow).unwrap();
         late.record_n(self.slow_ms * 1_000_000, slow).unwrap();
@@ -92,7 +92,7 @@ impl Server {
             name: name.to_owned(),
             response: Some(ResponseSummary {
                 count: 1,
-                p50: Bounded::value(ms as f64 * 1e6),
+                p50: BoundedLatency::value(ms as f64 * 1e6),
                 ..ResponseSummary::default()
             }),
             ..NamedTransactions::default()
@@ -115,11 +115,11 @@ impl Server {
         TrialRecord {
             trial: trial.clone(),
             measured,
-            ledger: Ledger {
+            counters: TrialCounters {
                 started: committed,
                 committed,
                 transactions: vec![count("fast", committed - slow), count("slow", slow)],
-                ..Ledger::default()
+                ..TrialCounters::default()
             },
             transactions: vec![named("fast", 1), named("slow", self.slow_ms)],
             open_loop: under.load.rate.map(|_| OpenLoop {
@@ -296,7 +296,7 @@ fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
 #[test]
 fn a_step_takes_the_response_times_that_its_limit_is_about() {
     let taken = |is_warmup, name: Option<&str>| {
-        let mut interval = Interval::empty("t", is_warmup, Nanos(0), Nanos(1_000), &[]);
+        let mut interval = IntervalRecord::empty("t", is_warmup, Nanos(0), Nanos(1_000), &[]);
         let times = |number| {
             let mut times = histogram();
             times.record_n(1_000, number).unwrap();

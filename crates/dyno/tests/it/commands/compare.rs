@@ -39,7 +39,7 @@ fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut
             let throughput = values.next().expect("three trials");
             event["measured"] = json!(1_000_000_000_u64);
             for count in ["started", "attempts", "committed"] {
-                event["ledger"][count] = json!(throughput);
+                event["counters"][count] = json!(throughput);
             }
             // Enough for every percentile.
             event["transaction"]["count"] = json!(10_000);
@@ -72,7 +72,7 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
     staged(&bench, "wild", [500, 1000, 2000], as_it_is);
     staged(&bench, "dead", [1000, 1010, 990], |event| {
         for count in ["started", "attempts", "committed"] {
-            event["ledger"][count] = json!(0);
+            event["counters"][count] = json!(0);
         }
         event["transaction"]["count"] = json!(0);
     });

@@ -55,7 +55,7 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
     let [record] = &records(&shop.bench.path().join("own"))[..] else {
         panic!("one trial: {ended}")
     };
-    assert!(record.ledger.committed > 0 && record.ledger.failed == 0, "{:?}", record.ledger);
+    assert!(record.counters.committed > 0 && record.counters.failed == 0, "{:?}", record.counters);
     assert_eq!(shop.ask("SELECT sum(n), count(*) FROM things"), held);
     assert!(!shop.has_table("dyno_marker"), "the database is not dyno's and is not marked");
 

@@ -97,7 +97,7 @@ fn every_trial_is_there_and_intact(results: &Path) {
     );
     for record in &records {
         let id = &record.trial.id;
-        assert_eq!(record.ledger.check(), Vec::<String>::new(), "{id}");
+        assert_eq!(record.counters.check(), Vec::<String>::new(), "{id}");
         let workload = &plan.configuration(&record.trial).workload;
         let is_weak = match workload.kind.as_str() {
             // What a way without a lock does under weak isolation is not said beforehand: that is
@@ -124,11 +124,11 @@ fn every_trial_is_there_and_intact(results: &Path) {
             flaws(record).is_empty(),
             "{id}: {:?}, {:?}",
             flaws(record),
-            record.ledger.failed_by_kind
+            record.counters.failed_by_kind
         );
     }
     // Over all, for a window of a second may pass without a commit on a slow disk.
-    let committed: u64 = records.iter().map(|record| record.ledger.committed).sum();
+    let committed: u64 = records.iter().map(|record| record.counters.committed).sum();
     assert!(
         committed as usize > records.len(),
         "only {committed} commits in {} trials",

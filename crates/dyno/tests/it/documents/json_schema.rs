@@ -181,8 +181,8 @@ fn reports_and_summaries_are_what_their_schemas_say() {
     };
     assert_eq!(verdicts(&report), verdicts(&summary));
     assert_eq!(verdicts(&report).len(), 5 * 4 + 2, "{ended}");
-    let of = |measure: &str, verdict: &str| {
-        verdicts(&summary).contains(&(measure.to_owned(), verdict.to_owned()))
+    let of = |metric: &str, verdict: &str| {
+        verdicts(&summary).contains(&(metric.to_owned(), verdict.to_owned()))
     };
     // Only one of the systems keeps data that could be audited.
     assert!(of("lost", "passed") && of("lost", "undecided"), "{text}");

@@ -189,7 +189,7 @@ fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the
         let said = "the server has been silent for 6s, and another connection failed: timeout";
         assert!(text.contains(said), "{kind}: {text}");
         assert!(!crate::program::flaws(halted).is_empty(), "{kind}: {halted:?}");
-        assert!(next.ledger.committed > 0, "{kind}: {next:?}");
+        assert!(next.counters.committed > 0, "{kind}: {next:?}");
         nothing_is_left(&bench, &["halted.toml", "r"]);
     }
 }

@@ -305,7 +305,7 @@ fn what_keeps_no_data_is_not_said_to_have_damaged_them() {
         let records = records(&bench.path().join("r"));
         let [record] = &records[..] else { panic!("{ended}") };
         assert_eq!(
-            (record.ledger.committed, record.audit.checks.as_slice()),
+            (record.counters.committed, record.audit.checks.as_slice()),
             (2_000, &[][..]),
             "{ended}"
         );

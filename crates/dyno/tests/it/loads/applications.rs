@@ -51,7 +51,12 @@ fn the_same_commands_reach_the_database_directly_and_through_an_application() {
         events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
     assert_eq!((records.len(), starts.count()), (2, 1), "a way needs no other start");
     for record in &records {
-        assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0), "{:?}", record.ledger);
+        assert_eq!(
+            (record.counters.committed, record.counters.failed),
+            (60, 0),
+            "{:?}",
+            record.counters
+        );
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
         assert!(
             !record
@@ -105,7 +110,7 @@ fn clients_go_to_the_application_and_not_past_it() {
         nodes[0].client_target = client_target;
         work.try_run_on(nodes, &AtomicUsize::new(0), &mut Silent)
     };
-    assert_eq!(run(None).expect("the database is there").ledger.committed, 4);
+    assert_eq!(run(None).expect("the database is there").counters.committed, 4);
     let error = run(Some(client_target)).expect_err("clients have nowhere to go").to_string();
     assert!(error.contains(&port.to_string()), "{error}");
 }

@@ -10,7 +10,7 @@ use dyno_model::catalog::OptionValue;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, ServerKind, StopRule, Trial, WorkloadPlan};
-use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
 use dyno_testkit::{AnswerThief, running_server};
@@ -85,7 +85,7 @@ impl Work {
     ) -> TrialRecord {
         let record = self.try_run_on(nodes, interrupts, listener);
         let record = record.unwrap_or_else(|error| panic!("{}: {error}", self.kind));
-        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+        assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
         record
     }
 
@@ -159,9 +159,9 @@ fn commits_in_doubt_that_took_effect_hide_no_loss() {
             let (thief, target) = robbed(&direct, "COMMIT", 8);
             let mut meddler = Meddler { target: &direct, sql };
             let record = work.run(&target, &AtomicUsize::new(0), &mut meddler);
-            let ledger = &record.ledger;
+            let counters = &record.counters;
             assert_eq!(
-                (thief.left(), ledger.committed, ledger.failed, ledger.in_doubt),
+                (thief.left(), counters.committed, counters.failed, counters.in_doubt),
                 (0, 192, 8, 8),
                 "{kind}"
             );
@@ -181,7 +181,7 @@ struct Thimblerigger<'a> {
 }
 
 impl Listener for Thimblerigger<'_> {
-    fn interval(&mut self, interval: &Interval) {
+    fn interval(&mut self, interval: &IntervalRecord) {
         if interval.transaction.is_empty() {
             return;
         }
@@ -232,7 +232,11 @@ fn an_insert_of_single_rows_in_doubt_is_not_sent_again() {
         let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
         assert_eq!(thief.left(), 0, "{kind}");
         let failed = BTreeMap::from([(FailureKind::ConnectionLost, 1)]);
-        assert_eq!((&record.ledger.failed_by_kind, record.ledger.in_doubt), (&failed, 1), "{kind}");
+        assert_eq!(
+            (&record.counters.failed_by_kind, record.counters.in_doubt),
+            (&failed, 1),
+            "{kind}"
+        );
         let [AuditCheck::RowCount { expected_min, expected_max, found, .. }] =
             record.audit.checks[..]
         else {
@@ -272,9 +276,9 @@ fn work_in_doubt_is_no_violation_whatever_the_workload() {
             work.prepare(&direct);
             let (thief, target) = robbed(&direct, text, 3);
             let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
-            let ledger = &record.ledger;
-            assert_eq!((thief.left(), ledger.committed), (0, 57), "{workload} on {kind}");
-            assert_eq!((ledger.failed, ledger.in_doubt), (3, 3), "{workload} on {kind}");
+            let counters = &record.counters;
+            assert_eq!((thief.left(), counters.committed), (0, 57), "{workload} on {kind}");
+            assert_eq!((counters.failed, counters.in_doubt), (3, 3), "{workload} on {kind}");
             let balance = balance(&record);
             assert_eq!((balance.lost_min, balance.surplus_min), (0, 0), "{workload} on {kind}");
             assert_ne!(
@@ -312,7 +316,7 @@ fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
                 .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
         }
         let record = first.run(&target, &AtomicUsize::new(0), &mut Silent);
-        assert_eq!((record.ledger.committed, record.ledger.unfinished), (0, 2), "{kind}");
+        assert_eq!((record.counters.committed, record.counters.unfinished), (0, 2), "{kind}");
         assert_eq!(record.audit.unsettled, 0, "{kind}");
         assert_eq!(
             record.audit.verdict(),
@@ -322,7 +326,7 @@ fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
 
         let next = Work::rush("in-place", 1, 2, StopRule::Transactions(20));
         let record = next.run(&target, &AtomicUsize::new(0), &mut Holder(holder));
-        assert_eq!(record.ledger.committed, 20, "{kind}");
+        assert_eq!(record.counters.committed, 20, "{kind}");
         let intact = Balance { lost_min: 0, lost_max: 0, surplus_min: 0, surplus_max: 0 };
         assert_eq!(balance(&record), intact, "{kind}: {:?}", record.audit);
     }

@@ -31,7 +31,7 @@ fn background(record: &TrialRecord) -> &GroupRecord {
 
 /// Times that a kind of statements was answered.
 fn answered(record: &TrialRecord, kind: &str) -> u64 {
-    let statements = record.ledger.statements.iter().filter(|statement| statement.name == kind);
+    let statements = record.counters.statements.iter().filter(|statement| statement.name == kind);
     statements.map(|statement| statement.ok).sum()
 }
 
@@ -52,13 +52,17 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
     assert_eq!((alone.len(), with.len()), (1, 1), "{ended}");
     let (own, report) = (&with[0], background(&with[0]));
     assert_eq!((report.name.as_str(), report.clients), ("report", 2));
-    let ledger = &report.record.ledger;
-    assert!(own.ledger.committed > 0 && ledger.committed > 0, "{ended}");
-    assert_eq!(answered(&report.record, "totals"), ledger.committed, "its statements are its own");
+    let counters = &report.record.counters;
+    assert!(own.counters.committed > 0 && counters.committed > 0, "{ended}");
+    assert_eq!(
+        answered(&report.record, "totals"),
+        counters.committed,
+        "its statements are its own"
+    );
     assert_eq!(answered(own, "totals"), 0);
     assert_eq!(report.record.measured, own.measured, "it lasts as long");
     assert!(
-        report.record.facts.as_ref().is_some_and(|it| it.committed_in_all > ledger.committed),
+        report.record.facts.as_ref().is_some_and(|it| it.committed_in_all > counters.committed),
         "its warm-up is that of the trial"
     );
     assert!(flaws(own).is_empty(), "{:?}", flaws(own));
@@ -67,7 +71,10 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
     let line = sheet
         .lines()
         .find(|line| line.starts_with("background,") && line.contains(",committed@report,"));
-    assert!(line.is_some_and(|line| line.contains(&format!(",{},", ledger.committed))), "{sheet}");
+    assert!(
+        line.is_some_and(|line| line.contains(&format!(",{},", counters.committed))),
+        "{sheet}"
+    );
     let summary = std::fs::read_to_string(folder.join("summary.json")).expect("it is written");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
     let all = summary["trials"]
@@ -75,7 +82,7 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
         .expect("trials")
         .iter()
         .filter_map(|it| it["background"][0]["committed"].as_u64());
-    assert_eq!(all.collect::<Vec<_>>(), [ledger.committed]);
+    assert_eq!(all.collect::<Vec<_>>(), [counters.committed]);
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn both_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
     assert!(ended.is_done(), "{kind}: {ended}");
     let record = records(&bench.path().join("r")).remove(0);
     let till = &background(&record).record;
-    assert!(record.ledger.committed > 0 && till.ledger.committed > 0, "{kind}: {ended}");
+    assert!(record.counters.committed > 0 && till.counters.committed > 0, "{kind}: {ended}");
     for audit in [&record.audit, &till.audit] {
         assert_eq!(audit.verdict(), AuditVerdict::Intact, "{kind}: {audit:?}");
     }
@@ -235,7 +242,7 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
         assert!(ended.is_done(), "{name}: {ended}");
         let record = records(&bench.path().join(name)).remove(0);
         assert!(
-            record.ledger.committed > 0 && background(&record).record.ledger.committed > 0,
+            record.counters.committed > 0 && background(&record).record.counters.committed > 0,
             "{name}: {ended}"
         );
     }
@@ -281,7 +288,7 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
     assert!(ended.is_done(), "{ended}");
     let record = records(&bench.path().join("r")).remove(0);
     assert!(
-        record.ledger.committed > 0 && background(&record).record.ledger.committed > 0,
+        record.counters.committed > 0 && background(&record).record.counters.committed > 0,
         "{ended}"
     );
     // Another value of an option that `prepare` does not read changes nothing of what it makes.
@@ -325,7 +332,7 @@ fn scripts_of_lua_run_in_the_background_on_sqlite() {
     let record = records(&bench.path().join("r")).remove(0);
     let look = &background(&record).record;
     assert!(look.open_loop.is_some_and(|it| it.arrived > 0), "{look:?}");
-    assert_eq!(answered(look, "select"), look.ledger.committed);
+    assert_eq!(answered(look, "select"), look.counters.committed);
 }
 
 #[test]
@@ -345,7 +352,7 @@ fn what_is_taken_to_read_cannot_write_in_the_background_and_what_another_changes
         let ended = run(&bench, &spec("server = { kind = \"postgres\" }", mix, &sly), "sly");
         let [record] = &records_of("sly")[..] else { panic!("{ended}") };
         let refused = &background(record).record;
-        assert_eq!(refused.ledger.committed, 0, "the server refuses it: {ended}");
+        assert_eq!(refused.counters.committed, 0, "the server refuses it: {ended}");
         assert!(format!("{refused:?}").contains("read-only"), "{refused:?}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
     }

@@ -65,15 +65,15 @@ fn tables_hold_what_was_inserted_updated_and_not_deleted_and_none_is_left() {
         let record = measure(&crud(&[]), &target, None);
         let engine = target.engine;
         assert_eq!(
-            (record.ledger.committed, record.ledger.failed),
+            (record.counters.committed, record.counters.failed),
             (30, 0),
             "{engine}: {:?}",
-            record.ledger
+            record.counters
         );
         assert_eq!(found(&record), INTACT, "{engine}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{engine}");
         let count = |name: &str| {
-            let mut kinds = record.ledger.statements.iter().filter(|kind| kind.name == name);
+            let mut kinds = record.counters.statements.iter().filter(|kind| kind.name == name);
             kinds.next().map(|kind| kind.ok)
         };
         for (kind, sent) in [
@@ -107,7 +107,7 @@ fn rows_that_a_storage_engine_swallows_are_missed() {
     let Some(server) = running_server(ServerKind::Mysql, &[]) else { return };
     let swallows = [("mysql_storage_engine", OptionValue::Text("blackhole".to_owned()))];
     let record = measure(&crud(&swallows), &server.target(), None);
-    assert_eq!(record.ledger.committed, 30, "all was acknowledged");
+    assert_eq!(record.counters.committed, 30, "all was acknowledged");
     assert_eq!(found(&record)[..4], [(0, 120), (0, 960), (0, 780), (0, 0)]);
     assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
     let AuditCheck::RowCount { table, .. } = &record.audit.checks[4] else {

@@ -32,7 +32,7 @@ fn the_shipped_experiment_grows_its_tables_to_their_target_and_heads_its_report_
     for record in &records {
         assert_eq!(row_count(record), (20_000, 20_000), "{:?}", record.warnings);
         assert_eq!(record.growth, Some(Growth { rows_before: 0, rows_per_transaction: 100 }));
-        assert_eq!(record.ledger.committed, 200);
+        assert_eq!(record.counters.committed, 200);
     }
     let read = |name: &str| {
         std::fs::read_to_string(bench.path().join("r").join(name)).expect("it was written")
@@ -180,7 +180,7 @@ fn a_disk_that_fills_marks_its_trial_and_the_other_storage_is_measured() {
         _ => None,
     });
     assert!(reason.is_some_and(|reason| reason.contains("full")), "{:?}", small.warnings);
-    assert!(!flaws(small).is_empty() && small.ledger.committed > 0, "{:?}", small.ledger);
+    assert!(!flaws(small).is_empty() && small.counters.committed > 0, "{:?}", small.counters);
     assert!(ended.stdout.contains("full"), "the report says so: {ended}");
     // The file system is gone and so are server and folders.
     assert_eq!(bench.names(), ["full.toml", "large", "r"], "{ended}");

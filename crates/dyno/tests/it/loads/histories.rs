@@ -96,7 +96,7 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
                 let is_broken = level == RepeatableRead && found(LostUpdate) > 0;
                 let verdict = if is_broken { AuditVerdict::Violated } else { AuditVerdict::Intact };
                 assert_eq!(record.audit.verdict(), verdict, "{name}, {objects}, {level}");
-                assert_eq!(committed, record.ledger.committed, "{name}, {objects}, {level}");
+                assert_eq!(committed, record.counters.committed, "{name}, {objects}, {level}");
                 written(
                     &bench.path().join("r/trials").join(&record.trial.id).join("history.edn"),
                     record,
@@ -162,7 +162,7 @@ fn a_history_of_a_background_workload_is_written_under_its_name() {
     let records = records(&bench.path().join("r"));
     let [record] = &records[..] else { panic!("{ended}") };
     let background = &record.background[0].record;
-    assert!(background.ledger.committed > 0, "{ended}");
+    assert!(background.counters.committed > 0, "{ended}");
     let folder = bench.path().join("r/trials").join(&record.trial.id);
     assert!(!folder.join("history.edn").exists(), "the trial is about another workload");
     written(&folder.join("history----who-reads-.edn"), background);

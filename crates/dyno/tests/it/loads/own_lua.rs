@@ -73,11 +73,11 @@ fn run(bench: &Bench, text: &str, results: &str) -> Ended {
 fn are_right(records: &[TrialRecord]) {
     for record in records {
         let sent = |name: &str| {
-            record.ledger.statements.iter().find(|it| it.name == name).map_or(0, |it| it.ok)
+            record.counters.statements.iter().find(|it| it.name == name).map_or(0, |it| it.ok)
         };
         let (updates, looks) = (sent("accounts update"), sent("look select"));
-        assert_eq!(record.ledger.committed, 120);
-        assert_eq!(updates + looks, 120, "{:?}", record.ledger.statements);
+        assert_eq!(record.counters.committed, 120);
+        assert_eq!(updates + looks, 120, "{:?}", record.counters.statements);
         assert!(looks > 0 && updates > looks, "three of four are updates: {updates} and {looks}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
         assert!(flaws(record).is_empty(), "{:?}", flaws(record));
@@ -140,7 +140,7 @@ fn failures_that_a_script_catches_are_kept_in_the_words_of_the_database() {
     for record in records(&bench.path().join("r")) {
         let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
         assert_eq!(detail.failure.message, "integer overflow");
-        assert_eq!(detail.count, record.ledger.committed, "one for each event of the window");
+        assert_eq!(detail.count, record.counters.committed, "one for each event of the window");
     }
 }
 
@@ -212,7 +212,7 @@ fn a_database_that_is_there(engine: Engine) {
     let ended = run(&shop.bench, &looking, "looks");
     assert!(ended.is_done(), "{ended}");
     assert!(ended.stderr.contains("was not permitted"), "what is to come is told: {ended}");
-    assert_eq!(shop.records("looks")[0].ledger.statements[0].name, "select");
+    assert_eq!(shop.records("looks")[0].counters.statements[0].name, "select");
     let writing =
         spec(&existing, "script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrows = 1", "");
     let ended = run(&shop.bench, &writing, "refused");
@@ -299,7 +299,7 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
     kill();
     let ended = run(&shop.bench, &text("whole.lua"), "r");
     assert!(ended.is_done(), "{ended}");
-    assert_eq!(shop.records("r")[0].ledger.committed, 5);
+    assert_eq!(shop.records("r")[0].counters.committed, 5);
     assert!(!shop.has_table("half") && !shop.has_table("dyno_marker"), "nothing is left");
     kill();
     let ended = shop.bench.dyno(&["cleanup", &shop.url]);
@@ -348,7 +348,7 @@ fn scripts_that_share_a_prepare_have_it_run_once() {
         let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", workload, ""), name);
         assert!(ended.is_done(), "{name}: {ended}");
         let records = records(&bench.path().join(name));
-        assert!(records.iter().all(|record| record.ledger.committed == 120), "{name}: {ended}");
+        assert!(records.iter().all(|record| record.counters.committed == 120), "{name}: {ended}");
     }
 }
 

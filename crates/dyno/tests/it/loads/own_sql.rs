@@ -12,7 +12,7 @@ use dyno_testkit::running_server;
 
 /// Statements of a kind that were answered, over all trials.
 fn answered(records: &[TrialRecord], kind: &str) -> u64 {
-    let statements = records.iter().flat_map(|record| &record.ledger.statements);
+    let statements = records.iter().flat_map(|record| &record.counters.statements);
     statements.filter(|statement| statement.name == kind).map(|statement| statement.ok).sum()
 }
 
@@ -238,7 +238,7 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
         "{ended}\n{:?}",
         shop.records("kept")[0].audit
     );
-    let failed: u64 = shop.records("kept").iter().map(|record| record.ledger.failed).sum();
+    let failed: u64 = shop.records("kept").iter().map(|record| record.counters.failed).sum();
     assert!(failed > 0, "some failed, which is no reason for doubt: {ended}");
     let ended =
         run("wrong", "'sum(n) from things' = '+3 per order', 'count(*) from things' = 'unchanged'");
@@ -308,19 +308,19 @@ fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
     // More fails than a valid trial has, and is still told by name.
     assert!(ended.code == 8 && ended.stdout.contains("failed < 99 % (taken)"), "{ended}");
     for record in shop.records("named") {
-        assert_eq!(record.ledger.check(), Vec::<String>::new());
-        let [read, list, taken] = record.ledger.transactions.as_slice() else {
-            panic!("{:?}", record.ledger)
+        assert_eq!(record.counters.check(), Vec::<String>::new());
+        let [read, list, taken] = record.counters.transactions.as_slice() else {
+            panic!("{:?}", record.counters)
         };
         assert_eq!([read, list, taken].map(|it| it.name.as_str()), ["read", "list", "taken"]);
         assert!(
             read.committed > list.committed && list.committed > 0 && taken.failed > 0,
             "{:?}",
-            record.ledger
+            record.counters
         );
         assert_eq!((read.failed, list.failed, taken.committed), (0, 0, 0));
         let statement = |name: &str| {
-            record.ledger.statements.iter().find(|it| it.name == name).expect("it is there")
+            record.counters.statements.iter().find(|it| it.name == name).expect("it is there")
         };
         assert_eq!(read.committed, statement("read").ok, "a transaction is one statement");
         let counts =
@@ -356,7 +356,7 @@ design = { blocks = 1 }
     assert!(planned.code == 0 && planned.stdout.contains("list (think 3600000 s)"), "{planned}");
     let ended = shop.bench.dyno(&["run", "think.toml", "--out", "think"]);
     let records = shop.records("think");
-    let [read, list] = records[0].ledger.transactions.as_slice() else { panic!("{ended}") };
+    let [read, list] = records[0].counters.transactions.as_slice() else { panic!("{ended}") };
     assert!(read.committed > 0 && list.started == 0, "{read:?} {list:?}: {ended}");
 }
 
@@ -368,7 +368,7 @@ fn the_isolation_level_of_scripts_is_that_of_their_sessions() {
         "SELECT 1 / (current_setting('transaction_isolation') = 'serializable')::int;\n",
     );
     let failed = |results: &str| {
-        shop.records(results).iter().map(|record| record.ledger.failed).sum::<u64>()
+        shop.records(results).iter().map(|record| record.counters.failed).sum::<u64>()
     };
     let scripts = "scripts = [\"level.sql\"]";
     let ended = counted(&shop, "set", &format!("{scripts}\nisolation = \"serializable\""), "", &[]);
@@ -407,7 +407,7 @@ fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_tri
     let ended = set_up(&bench, "sqlite", SCHEMA, TAKEN_ONCE, "");
     let commits = |kind: &str| {
         let of = records(&bench.path().join(kind)).into_iter();
-        of.map(|record| (record.ledger.committed, record.ledger.failed)).collect::<Vec<_>>()
+        of.map(|record| (record.counters.committed, record.counters.failed)).collect::<Vec<_>>()
     };
     assert_eq!((ended.is_done(), commits("sqlite")), (true, vec![(1, 0); 2]), "{ended}");
     if running_server(ServerKind::Postgres, &[]).is_some() {

@@ -99,9 +99,9 @@ fn means_what_it_says(shop: &Shop, cases: impl IntoIterator<Item = Case>) {
         let ended = twenty(shop, name, script, &[]);
         assert!(ended.is_done(), "{name}: {ended}");
         let record = record(shop, name);
-        let ledger = &record.ledger;
-        let rows: u64 = ledger.statements.iter().map(|statement| statement.rows).sum();
-        assert_eq!((ledger.committed, ledger.failed), (20, 0), "{name}: {:?}", record.failures);
+        let counters = &record.counters;
+        let rows: u64 = counters.statements.iter().map(|statement| statement.rows).sum();
+        assert_eq!((counters.committed, counters.failed), (20, 0), "{name}: {:?}", record.failures);
         assert!(rows >= 20, "{name}: {rows} rows");
         let sent_as_text = record.facts.expect("they are written down").sent_as_text;
         assert_eq!(!sent_as_text.is_empty(), is_text, "{name}: {sent_as_text:?}");
@@ -133,7 +133,7 @@ fn what_the_database_says_is_told_everywhere(
     let record = record(shop, "reason");
     let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
     assert!(detail.failure.message.contains(said), "{detail:?}");
-    assert!(detail.count > 0 && detail.count == record.ledger.failed, "{detail:?}");
+    assert!(detail.count > 0 && detail.count == record.counters.failed, "{detail:?}");
     assert_eq!((detail.failure.sqlstate.as_str(), detail.statement.as_str()), (state, "reason"));
     assert!(detail.sql.starts_with(statement), "{detail:?}");
     let mut read = 0;
@@ -169,7 +169,7 @@ fn variables_have_the_values_that_the_line_or_the_spec_gives(shop: &Shop) {
         twenty(shop, "spec", script, &["--set", "workload.variables={ wanted = 7, scale = 1 }"]);
     assert_eq!(spec.code, 0, "{spec}");
     for name in ["line", "spec"] {
-        let statements = record(shop, name).ledger.statements;
+        let statements = record(shop, name).counters.statements;
         assert_eq!((statements[0].ok, statements[0].rows), (20, 20), "{name}");
     }
     let from_printed =

@@ -40,7 +40,7 @@ fn differences(record: &TrialRecord) -> Vec<(String, i64)> {
 fn all_four_ways_leave_sqlite_as_their_commits_say() {
     for kind in KINDS {
         let record = on_sqlite(kind, None);
-        assert_eq!((record.ledger.committed, record.ledger.failed), (50, 0), "{kind}");
+        assert_eq!((record.counters.committed, record.counters.failed), (50, 0), "{kind}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
         assert_eq!(differences(&record), [("c1".to_owned(), 0), ("c2".to_owned(), 0)], "{kind}");
     }
@@ -105,7 +105,7 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
         for record in records {
             let way = plan.configuration(&record.trial).workload.kind.as_str();
             assert_eq!(
-                (record.ledger.committed, record.ledger.failed),
+                (record.counters.committed, record.counters.failed),
                 (200, 0),
                 "{way} on {kind}"
             );
@@ -122,12 +122,12 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
 
 /// The server's counters over the trial beside dyno's.
 fn compare(server: ServerKind, way: &str, record: &TrialRecord, questions: i64) {
-    let ledger = &record.ledger;
+    let counters = &record.counters;
     let ok = |kind: &str| -> i64 {
-        let counts = ledger.statements.iter().filter(|count| count.name == kind);
+        let counts = counters.statements.iter().filter(|count| count.name == kind);
         counts.map(|count| i64::try_from(count.ok).expect("few")).sum()
     };
-    let failed: u64 = ledger.statements.iter().map(|count| count.failed).sum();
+    let failed: u64 = counters.statements.iter().map(|count| count.failed).sum();
     let failed = i64::try_from(failed).expect("few");
     let theirs = |name: &str| record.server_counters.get(name).copied().unwrap_or(0);
     let agree = |counter: &str, found: i64, expected: i64, more: i64| {
@@ -163,7 +163,7 @@ fn compare(server: ServerKind, way: &str, record: &TrialRecord, questions: i64) 
     agree("Com_drop_table", dropped, ok("drop-temporary-table"), failed);
     agree("Com_commit", theirs("Com_commit"), ok("commit"), 0);
     // Every row of an update is read for it by its key, and written once.
-    let rows = 20 * i64::try_from(ledger.committed).expect("few");
+    let rows = 20 * i64::try_from(counters.committed).expect("few");
     if way.ends_with("update") {
         assert!(
             theirs("Handler_update") >= rows,

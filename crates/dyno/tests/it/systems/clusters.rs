@@ -88,7 +88,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     let record = work.run_on(nodes(&server), &nobody, &mut Silent);
     let grown: Vec<i64> =
         targets.iter().map(count).zip(before).map(|(after, before)| after - before).collect();
-    assert_eq!(record.ledger.committed, 60);
+    assert_eq!(record.counters.committed, 60);
     // Two clients on each; what was refused was sent once more.
     assert!(grown.iter().all(|commits| *commits >= 20), "{grown:?}");
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
@@ -100,7 +100,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     assert!(work.prepare(&server.target()) > 0);
     let record = work.run_on(nodes(&server), &nobody, &mut Hindrance::of(&server, true));
     // Its own clients were cut off; what the others committed is all there.
-    assert!(record.ledger.committed > 0 && record.ledger.unfinished == 2);
+    assert!(record.counters.committed > 0 && record.counters.unfinished == 2);
     assert_eq!(record.audit.verdict(), AuditVerdict::Undecided, "{:?}", record.audit);
 
     // The second does not let go of its clients: their statements would take effect in the middle
@@ -109,7 +109,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     let mut hindrance = Hindrance::of(second, false);
     assert!(work.prepare(&server.target()) > 0);
     let record = work.run_on(nodes(&server), &nobody, &mut hindrance);
-    assert_eq!((record.ledger.unfinished, record.audit.unsettled), (2, 0), "{:?}", record.audit);
+    assert_eq!((record.counters.unfinished, record.audit.unsettled), (2, 0), "{:?}", record.audit);
     let waiting = "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'UPDATE%'";
     let mut found = Table::default();
     block_on(session(&second.target(), "DO 1").query(waiting, &mut found)).expect("it answers");
@@ -132,7 +132,7 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     let ended = bench.dyno(&["run", "cluster.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
-    assert_eq!(record.ledger.committed, 200);
+    assert_eq!(record.counters.committed, 200);
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
     let differ =
         record.warnings.iter().find(|warning| matches!(warning, Warning::CountersDiffer { .. }));
@@ -214,7 +214,7 @@ fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words(
         stopped.contains("out-of-resources (error 1114") && stopped.contains("is full"),
         "{stopped}"
     );
-    assert!(record.ledger.committed > 0 && record.is_cut_short(), "{:?}", record.ledger);
+    assert!(record.counters.committed > 0 && record.is_cut_short(), "{:?}", record.counters);
     // All that it acknowledged is there.
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
     let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -27,7 +27,7 @@ fn run(bench: &Bench, text: &str, more: &[&str]) -> Ended {
 
 /// Names of transactions with those that committed in the window.
 fn committed(record: &TrialRecord) -> Vec<(&str, u64)> {
-    record.ledger.transactions.iter().map(|it| (it.name.as_str(), it.committed)).collect()
+    record.counters.transactions.iter().map(|it| (it.name.as_str(), it.committed)).collect()
 }
 
 /// Runs counters that are read and written in three databases of a server that dyno starts.
@@ -44,7 +44,7 @@ fn three_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
     assert!(of_each.iter().all(|it| it.1 > 0), "{kind}: {of_each:?}");
     assert_eq!(
         of_each.iter().map(|it| it.1).sum::<u64>(),
-        record.ledger.committed,
+        record.counters.committed,
         "figures add up"
     );
     let times: u64 =

@@ -65,7 +65,9 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
         let records = records(&folder);
         assert_eq!(records.len(), 6, "{kind}: {ended}");
         assert!(
-            records.iter().all(|record| record.ledger.committed > 0 && record.ledger.failed == 0),
+            records
+                .iter()
+                .all(|record| record.counters.committed > 0 && record.counters.failed == 0),
             "{kind}"
         );
         let environment = std::fs::read(folder.join("environment.json")).expect("the environment");
@@ -122,7 +124,7 @@ fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
         "{:?}",
         first.warnings
     );
-    assert!(flaws(second).is_empty() && second.ledger.committed > 0, "{:?}", second.warnings);
+    assert!(flaws(second).is_empty() && second.counters.committed > 0, "{:?}", second.warnings);
     nothing_is_left(&bench);
 }
 

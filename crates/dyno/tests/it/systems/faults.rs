@@ -34,7 +34,7 @@ fn run(bench: &Bench, text: &str) -> (Ended, TrialRecord) {
 }
 
 /// Acknowledged, lost, in doubt.
-fn ledger(record: &TrialRecord) -> (u64, u64, u64) {
+fn counters(record: &TrialRecord) -> (u64, u64, u64) {
     let found = record.audit.checks.iter().find_map(|check| match check {
         AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, .. } => {
             assert_eq!(*phantoms, 0, "{check:?}");
@@ -70,9 +70,9 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
             &spec(&server, &format!("duration = \"{duration}\""), &kill_and_start(away)),
         );
         assert!(ended.is_done(), "{ended}");
-        let (acknowledged, lost, in_doubt) = ledger(&record);
+        let (acknowledged, lost, in_doubt) = counters(&record);
         assert!(
-            acknowledged >= record.ledger.committed && lost == 0,
+            acknowledged >= record.counters.committed && lost == 0,
             "{name}: {lost} of {acknowledged}"
         );
         // One answer that is outstanding per client, at most.
@@ -88,7 +88,7 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
             record.audit.unsettled, 0,
             "{name}: numbers of sessions from before say nothing"
         );
-        assert!(record.ledger.reconnects >= 8, "{name}: all clients came back");
+        assert!(record.counters.reconnects >= 8, "{name}: all clients came back");
         assert!(!record.is_cut_short(), "{name}: {:?}", record.warnings);
         bench.forget_the_machine("r");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
@@ -123,7 +123,7 @@ fn commits_that_a_server_acknowledges_before_it_keeps_them_are_found_to_be_gone(
         let kill = "[[fault]]\nat = \"800ms\"\naction = \"kill\"\n";
         let (ended, record) =
             run(&bench, &spec(server, "duration = \"1500ms\"\ngrace = \"0s\"", kill));
-        let (acknowledged, lost, _) = ledger(&record);
+        let (acknowledged, lost, _) = counters(&record);
         assert!(lost > 0 && lost <= acknowledged, "{kind}: {lost} of {acknowledged}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
         assert!(ended.stdout.contains("* S, 8 clients lost "), "{ended}");
@@ -139,8 +139,8 @@ fn a_server_that_hangs_goes_on_where_it_was() {
     let halt = "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n[[fault]]\nafter = \"2s\"\naction = \"continue\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"postgres\"", "duration = \"5s\"", halt));
     assert!(ended.is_done(), "{ended}");
-    assert_eq!(ledger(&record).1, 0);
-    assert_eq!((record.audit.verdict(), record.ledger.reconnects), (AuditVerdict::Intact, 0));
+    assert_eq!(counters(&record).1, 0);
+    assert_eq!((record.audit.verdict(), record.counters.reconnects), (AuditVerdict::Intact, 0));
     let longest = record.longest_gap.expect("a gap").length.0;
     assert!(longest >= 1_000_000_000, "{longest}");
 
@@ -150,8 +150,8 @@ fn a_server_that_hangs_goes_on_where_it_was() {
     let halt = "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n";
     let (_, record) =
         run(&bench, &spec("kind = \"postgres\"", "duration = \"1s\"\ngrace = \"200ms\"", halt));
-    assert_eq!(record.ledger.unfinished, 8);
-    assert_eq!(ledger(&record).1, 0);
+    assert_eq!(record.counters.unfinished, 8);
+    assert_eq!(counters(&record).1, 0);
 }
 
 #[test]
@@ -188,8 +188,12 @@ fn a_server_is_shut_down_in_order_and_started_again() {
     let restart = "[[fault]]\nat = \"1s\"\naction = \"restart\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"8s\"", restart));
     assert!(ended.is_done(), "{ended}");
-    let (acknowledged, lost, _) = ledger(&record);
-    assert!(acknowledged > 0 && lost == 0 && record.ledger.reconnects >= 8, "{:?}", record.ledger);
+    let (acknowledged, lost, _) = counters(&record);
+    assert!(
+        acknowledged > 0 && lost == 0 && record.counters.reconnects >= 8,
+        "{:?}",
+        record.counters
+    );
 }
 
 #[test]
@@ -269,9 +273,9 @@ fn a_replica_that_is_promoted_has_all_that_its_synchronous_primary_acknowledged(
     assert!(ended.is_done(), "{ended}");
     let facts = record.facts.as_ref().expect("facts");
     assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
-    let (acknowledged, lost, _) = ledger(&record);
-    assert!(acknowledged >= record.ledger.committed && lost == 0, "{lost} of {acknowledged}");
-    assert!(record.ledger.reconnects >= 8, "all clients went to the replica");
+    let (acknowledged, lost, _) = counters(&record);
+    assert!(acknowledged >= record.counters.committed && lost == 0, "{lost} of {acknowledged}");
+    assert!(record.counters.reconnects >= 8, "all clients went to the replica");
     assert!(!record.is_cut_short(), "{:?}", record.warnings);
     // They were at work before and after.
     let longest = record.longest_gap.expect("a gap");
@@ -289,10 +293,10 @@ fn clients_of_a_node_that_dies_go_to_another() {
     let (ended, record) =
         run(&bench, &spec(server, "duration = \"15s\"\nattempts_max = 1000", kill));
     assert!(ended.is_done(), "{ended}");
-    let (acknowledged, lost, _) = ledger(&record);
+    let (acknowledged, lost, _) = counters(&record);
     assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
     // Three of eight clients were on it.
-    assert_eq!(record.ledger.reconnects, 3, "{:?}", record.ledger);
+    assert_eq!(record.counters.reconnects, 3, "{:?}", record.counters);
     let plan = bench.dyno(&["plan", "harm.toml"]);
     assert!(plan.stdout.contains("  fault     S: kill node 1 after 1 s\n"), "{plan}");
 }
@@ -306,11 +310,11 @@ fn cut(node: &str) -> String {
 
 /// Answers that clients did not wait for.
 fn timeouts(record: &TrialRecord) -> u64 {
-    let ledger = &record.ledger;
+    let counters = &record.counters;
     let of = |counts: &BTreeMap<FailureKind, u64>| {
         counts.get(&FailureKind::Timeout).copied().unwrap_or(0)
     };
-    of(&ledger.retries_by_kind) + of(&ledger.failed_by_kind)
+    of(&counters.retries_by_kind) + of(&counters.failed_by_kind)
 }
 
 #[test]
@@ -327,16 +331,16 @@ fn a_server_whose_way_is_cut_without_a_word_is_given_up_in_time_and_found_again(
         let load = "duration = \"8s\"\nstatement_timeout = \"500ms\"\nattempts_max = 1000";
         let (ended, record) = run(&bench, &spec(&format!("kind = \"{name}\""), load, &cut("")));
         assert!(ended.is_done(), "{ended}");
-        let (acknowledged, lost, _) = ledger(&record);
+        let (acknowledged, lost, _) = counters(&record);
         assert!(acknowledged > 0 && lost == 0, "{name}: {lost} of {acknowledged}");
         assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
         let facts = record.facts.as_ref().expect("facts");
         assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
         // Each client noticed that nobody answers, and came back when somebody did.
         assert!(
-            timeouts(&record) >= 8 && record.ledger.reconnects >= 8,
+            timeouts(&record) >= 8 && record.counters.reconnects >= 8,
             "{name}: {:?}",
-            record.ledger
+            record.counters
         );
         let longest = record.longest_gap.expect("a gap");
         assert!(longest.length.0 >= 1_900_000_000, "{name}: {longest:?}");
@@ -359,10 +363,10 @@ fn clients_of_a_node_that_they_do_not_reach_go_to_another() {
     let faults = cut("node = \"node 1\"\n");
     let (ended, record) = run(&bench, &spec("kind = \"galera\", nodes = 3", load, &faults));
     assert!(ended.is_done(), "{ended}");
-    let (acknowledged, lost, _) = ledger(&record);
+    let (acknowledged, lost, _) = counters(&record);
     assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
     // Three of eight clients were on it; others waited for what these had locked.
-    assert!(timeouts(&record) >= 3 && record.ledger.reconnects >= 3, "{:?}", record.ledger);
+    assert!(timeouts(&record) >= 3 && record.counters.reconnects >= 3, "{:?}", record.counters);
     assert!(!record.is_cut_short(), "{:?}", record.warnings);
 }
 

@@ -474,7 +474,7 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
     let ended = run.ended();
     assert_eq!(ended.code, RUN_INCOMPLETE, "{ended}");
     let records = records(&bench.path().join("r"));
-    let committed: Vec<u64> = records.iter().map(|record| record.ledger.committed).collect();
+    let committed: Vec<u64> = records.iter().map(|record| record.counters.committed).collect();
     assert_eq!((records[0].end, &*committed), (TrialEnd::System, &[0, 20][..]), "{ended}");
     assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n".repeat(2));
     let events = events(&bench.path().join("r"));

@@ -261,7 +261,7 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
             assert!(ended.is_done(), "{kind}: {ended}");
             let record = self::record(&bench);
             assert!(
-                flaws(&record).is_empty() && record.ledger.committed > 0,
+                flaws(&record).is_empty() && record.counters.committed > 0,
                 "{kind}: {:?}",
                 record.warnings
             );

@@ -81,7 +81,10 @@ impl PgBouncer {
     fn is_whole(&self, out: &str, ended: &Ended) {
         assert!(ended.is_done(), "{ended}");
         let record = &records(&self.bench.path().join(out))[0];
-        assert_eq!((record.ledger.committed, record.audit.verdict()), (200, AuditVerdict::Intact));
+        assert_eq!(
+            (record.counters.committed, record.audit.verdict()),
+            (200, AuditVerdict::Intact)
+        );
     }
 }
 

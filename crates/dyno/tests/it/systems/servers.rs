@@ -76,7 +76,7 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
         let lost = balance.lost_min;
         assert_eq!(
             (*committed, balance.surplus_min),
-            (record.ledger.committed, 0),
+            (record.counters.committed, 0),
             "{variant} with {clients} clients"
         );
         // On ten counters an optimistic transaction may lose all its attempts to others.
@@ -126,10 +126,10 @@ fn statement_counts_agree_with_the_servers_own_counters() {
         let ended = run(&bench, &server, &["run", "counting.toml", "--out", "r"]);
         assert!(ended.is_done(), "{ended}");
         let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
-        assert_eq!(record.ledger.check(), Vec::<String>::new());
+        assert_eq!(record.counters.check(), Vec::<String>::new());
         let ok = |kinds: &[&str]| -> i64 {
             let counts = record
-                .ledger
+                .counters
                 .statements
                 .iter()
                 .filter(|count| kinds.contains(&count.name.as_str()));
@@ -144,7 +144,7 @@ fn statement_counts_agree_with_the_servers_own_counters() {
             // A delete that waited for another client's delete and insert of the same row finds
             // nothing, and its own insert fails: its row was in the table before the index refused
             // it, so the server has counted it.
-            let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
+            let failed: u64 = record.counters.statements.iter().map(|count| count.failed).sum();
             let refused = theirs("tup_inserted") - ok(&["insert"]);
             assert!(
                 (0..=i64::try_from(failed).unwrap()).contains(&refused),
@@ -168,7 +168,7 @@ fn statement_counts_agree_with_the_servers_own_counters() {
                 ("Com_begin", &["begin"]),
                 ("Com_commit", &["commit"]),
             ] {
-                let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
+                let failed: u64 = record.counters.statements.iter().map(|count| count.failed).sum();
                 let difference = theirs(counter) - ok(kinds);
                 // Statements that failed count on the server and not here; so do the monitor's
                 // questions.
@@ -238,7 +238,7 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
         );
         assert!(ended.is_done(), "{ended}");
         let [record] = &records(&bench.path().join("theirs"))[..] else { panic!("one trial") };
-        assert_eq!(record.ledger.committed, 50);
+        assert_eq!(record.counters.committed, 50);
         assert!(
             record
                 .audit
@@ -310,7 +310,9 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
     let is_marked = |record: &TrialRecord| !flaws(record).is_empty();
     match &records[..] {
         // The first trial, which is long, ended early, the second ran on a fresh server.
-        [first, second] => assert!(is_marked(first) && second.ledger.committed > 0, "{records:?}"),
+        [first, second] => {
+            assert!(is_marked(first) && second.counters.committed > 0, "{records:?}")
+        }
         other => panic!("expected two trials, found {}", other.len()),
     }
     assert_eq!(status.code(), Some(6), "a trial is to be measured again");

@@ -165,7 +165,7 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
                     trials += 1;
                     // The audit counts rows: those of an earlier trial would be too many.
                     assert!(
-                        record.is_valid() || record.ledger.committed == 20,
+                        record.is_valid() || record.counters.committed == 20,
                         "{kind}: {record:?}"
                     );
                     assert_eq!(

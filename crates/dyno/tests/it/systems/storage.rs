@@ -61,7 +61,7 @@ fn data_and_log_go_where_the_level_says_and_commands_run_before_and_after() {
         let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
         assert!(ended.is_done(), "{kind}: {ended}");
         let finished = events(&bench.path().join("r")).into_iter().filter(
-            |event| matches!(event, Event::TrialFinished(record) if record.ledger.committed > 0),
+            |event| matches!(event, Event::TrialFinished(record) if record.counters.committed > 0),
         );
         assert_eq!(finished.count(), 2, "{kind}: {ended}");
         let read =

@@ -50,7 +50,7 @@ fn balances_agree_after_trials_on_every_engine_and_what_is_planted_is_found() {
             let ended = bench.dyno(&["run", "b.toml", "--out", "r"]);
             assert!(bench.path().join("r/plan.json").exists(), "{ended}");
             let record = records(&bench.path().join("r")).remove(0);
-            assert!(record.ledger.committed > 0, "{name}: {ended}");
+            assert!(record.counters.committed > 0, "{name}: {ended}");
             let checks = &record.audit.checks;
             assert_eq!(checks.len(), 4, "{name}: {:?}", record.audit);
             assert_eq!(violated(checks), wrong, "{name}, {broken}: {:?}", record.audit);

@@ -53,7 +53,7 @@ fn all_conditions_hold_after_every_transaction_of_the_mix() {
         let record = work.run(&server.target(), &nobody, &mut Silent);
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
         assert_eq!(record.audit.checks.len(), 16, "{kind}: {:?}", record.audit);
-        let counts = (record.ledger.committed, record.ledger.failed);
+        let counts = (record.counters.committed, record.counters.failed);
         assert_eq!(counts, (600, 0), "{kind}: {:?}", record.warnings);
         let count = |name: &str| {
             let named = record.transactions.iter().find(|it| it.name == name);
@@ -149,6 +149,6 @@ fn a_killed_server_keeps_the_conditions_and_all_acknowledged_orders() {
         assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
         let lost = record.audit.losses().commits.map(|commits| commits.lost_min);
         assert_eq!(lost, Some(0), "{name}: {:?}", record.audit);
-        assert!(record.ledger.reconnects >= 4 && flaws(&record).is_empty(), "{name}: {ended}");
+        assert!(record.counters.reconnects >= 4 && flaws(&record).is_empty(), "{name}: {ended}");
     }
 }

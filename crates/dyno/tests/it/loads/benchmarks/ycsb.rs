@@ -55,7 +55,7 @@ fn every_workload_leaves_what_was_acknowledged_on_every_engine() {
             let work = work(workload, &more);
             assert_eq!(work.prepare(&server.target()), 1_000, "{kind}");
             let record = work.run(&server.target(), &nobody, &mut Silent);
-            let counts = (record.ledger.committed, record.ledger.failed);
+            let counts = (record.counters.committed, record.counters.failed);
             assert_eq!(counts, (400, 0), "{kind} {workload}: {:?}", record.warnings);
             assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
             let inserted = committed(&record, "insert");
@@ -146,7 +146,7 @@ fn a_killed_server_keeps_all_acknowledged_inserts() {
         assert!(ended.is_done(), "{ended}");
         let record = records(&bench.path().join("r")).remove(0);
         assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
-        assert!(record.ledger.reconnects >= 4 && flaws(&record).is_empty(), "{name}: {ended}");
+        assert!(record.counters.reconnects >= 4 && flaws(&record).is_empty(), "{name}: {ended}");
         assert!(committed(&record, "insert") > 100, "{name}: {ended}");
     }
 }

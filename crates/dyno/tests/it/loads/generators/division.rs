@@ -71,7 +71,7 @@ fn one_two_and_four_generators_draw_the_keys_of_this_process() {
         line.extend(number.iter().flat_map(|number| ["--generators", number]));
         let ended = bench.dyno(&line);
         let record = only(&bench, &results, &ended);
-        assert_eq!(record.ledger.committed, 100, "{ended}");
+        assert_eq!(record.counters.committed, 100, "{ended}");
         let parts = record.generators.as_ref().map_or(0, |it| it.parts.len());
         assert_eq!(parts, generators.unwrap_or(0) as usize);
         all.push(asked(
@@ -113,12 +113,12 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
         let mut flaws = flaws(&record);
         flaws.retain(|it| !matches!(it, Warning::KeptBehind { .. }));
         assert!(flaws.is_empty(), "{flaws:?}");
-        assert!(record.ledger.committed > 0 && record.ledger.check().is_empty(), "{ended}");
+        assert!(record.counters.committed > 0 && record.counters.check().is_empty(), "{ended}");
         let all = record.generators.expect("there are several");
         assert_eq!(all.parts.len(), number);
-        assert_eq!(all.parts.iter().map(|it| it.committed).sum::<u64>(), record.ledger.committed);
+        assert_eq!(all.parts.iter().map(|it| it.committed).sum::<u64>(), record.counters.committed);
         if load.contains("transactions =") {
-            assert_eq!(record.ledger.committed, 2001);
+            assert_eq!(record.counters.committed, 2001);
         }
     }
 }
@@ -217,7 +217,7 @@ fn a_command_starts_generators_and_its_failures_are_shown() {
         bench.dyno(&["run", "spec.toml", "--out", results])
     };
     let ended = run("echo {rank} >> ranks; {generator}", "r");
-    assert_eq!(only(&bench, "r", &ended).ledger.committed, 20);
+    assert_eq!(only(&bench, "r", &ended).counters.committed, 20);
     let ranks = std::fs::read_to_string(bench.path().join("ranks")).expect("it was written");
     let mut ranks: Vec<&str> = ranks.lines().collect();
     ranks.sort_unstable();
@@ -372,7 +372,7 @@ fn srun_and_mpirun_start_all_generators_at_once() {
         command.env("PATH", format!("{}:{paths}", bench.path().display()));
         let ended = Ended::from(command.output().expect("dyno can be started"));
         let record = only(&bench, kind, &ended);
-        assert_eq!(record.ledger.committed, 100, "{ended}");
+        assert_eq!(record.counters.committed, 100, "{ended}");
         // Generator 0 of 3 has two of five clients, whatever the order in which they came.
         let parts = record.generators.expect("there are several").parts;
         assert_eq!(parts.iter().map(|it| it.clients).collect::<Vec<_>>(), [2, 2, 1]);

@@ -73,7 +73,7 @@ fn divided(bench: &Bench, launcher: &str, change: impl FnOnce(&mut Command)) {
     let mut records = records(&bench.path().join("r"));
     assert!(ended.is_done() && records.len() == 1, "{ended}");
     let record = records.remove(0);
-    assert_eq!(record.ledger.committed, 100, "{ended}");
+    assert_eq!(record.counters.committed, 100, "{ended}");
     // Each is the generator that its launcher says, whatever the order in which they came.
     let parts = record.generators.expect("there are several").parts;
     assert_eq!(parts.iter().map(|it| it.clients).collect::<Vec<_>>(), [2, 2, 1]);

@@ -70,7 +70,7 @@ fn run(
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &nobody);
     let record = native.run_trial(&input, &mut Silent).expect("it is measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     record
 }
 
@@ -97,27 +97,27 @@ fn answers_of_every_shape_are_understood_and_closed_connections_are_made_anew() 
     for (row, (reply, closes)) in rows.into_iter().enumerate() {
         let service = Service::new(move |_| reply.clone());
         let record = run(&service, "", std::slice::from_ref(&request), &[], 2, 20);
-        let ledger = &record.ledger;
+        let counters = &record.counters;
         assert_eq!(
-            (ledger.committed, ledger.failed),
+            (counters.committed, counters.failed),
             (20, 0),
             "row {row}: {:?}",
-            ledger.failed_by_kind
+            counters.failed_by_kind
         );
-        let statement = &ledger.statements[0];
+        let statement = &counters.statements[0];
         assert_eq!((statement.name.as_str(), statement.ok), ("item", 20), "row {row}");
         if closes {
             assert_eq!(service.connections(), 20, "row {row}");
             // All but the first of each client that came to work before the other had done it all,
             // and none makes one that it does not need.
-            assert!((18..20).contains(&ledger.reconnects), "row {row}: {}", ledger.reconnects);
+            assert!((18..20).contains(&counters.reconnects), "row {row}: {}", counters.reconnects);
         } else {
             assert!(
                 (1..=2).contains(&service.connections()),
                 "row {row}: {}",
                 service.connections()
             );
-            assert_eq!(ledger.reconnects, 0, "row {row}");
+            assert_eq!(counters.reconnects, 0, "row {row}");
         }
         assert_eq!(record.audit.verdict(), AuditVerdict::NotChecked);
     }
@@ -135,8 +135,8 @@ fn answers_that_have_no_body_leave_the_connection_to_the_next_request() {
         let request =
             RequestPlan { method: method.to_owned(), status: vec![status], ..get("item", "/") };
         let record = run(&service, "", &[request], &[], 1, 10);
-        assert_eq!(record.ledger.committed, 10, "{reply}: {:?}", record.ledger.failed_by_kind);
-        assert_eq!((service.connections(), record.ledger.reconnects), (1, 0), "{reply}");
+        assert_eq!(record.counters.committed, 10, "{reply}: {:?}", record.counters.failed_by_kind);
+        assert_eq!((service.connections(), record.counters.reconnects), (1, 0), "{reply}");
     }
 }
 
@@ -194,14 +194,14 @@ fn whatever_a_service_does_wrong_is_counted_as_what_it_is() {
         )];
         let options = [options[0].clone(), ("body_max_bytes", OptionValue::Integer(4_000))];
         let record = run(&service, "", &[request], &options, 1, 12);
-        let ledger = &record.ledger;
+        let counters = &record.counters;
         let expected = BTreeMap::from([(kind, 3)]);
-        assert_eq!((ledger.committed, &ledger.failed_by_kind), (9, &expected), "row {row}");
+        assert_eq!((counters.committed, &counters.failed_by_kind), (9, &expected), "row {row}");
         let is_broken = !matches!(
             kind,
             FailureKind::UnexpectedStatus | FailureKind::Redirect | FailureKind::UnexpectedBody
         );
-        assert_eq!(ledger.reconnects, if is_broken { 3 } else { 0 }, "row {row}");
+        assert_eq!(counters.reconnects, if is_broken { 3 } else { 0 }, "row {row}");
     }
 }
 
@@ -214,10 +214,10 @@ fn bytes_that_nobody_asked_for_are_no_answer_to_the_next_request() {
     });
     let request = RequestPlan { body_holds: Some("hello".to_owned()), ..get("item", "/") };
     let record = run(&service, "", &[request], &[], 1, 6);
-    let kinds: Vec<_> = record.ledger.failed_by_kind.keys().copied().collect();
+    let kinds: Vec<_> = record.counters.failed_by_kind.keys().copied().collect();
     // Where they came with the answer they are a failure. Where they came later, the connection was
     // left before the next request was sent, or they stood in the place of its answer.
-    let was_left = kinds.is_empty() && record.ledger.reconnects == 1;
+    let was_left = kinds.is_empty() && record.counters.reconnects == 1;
     assert!(
         was_left || kinds == [FailureKind::Protocol] || kinds == [FailureKind::UnexpectedBody],
         "{kinds:?}"
@@ -258,9 +258,9 @@ fn requests_go_out_as_the_spec_says_with_values_in_their_places() {
         format!("POST /shop/clear {head}Content-Length: 0\r\n{cookie}\r\n"),
     ];
     assert_eq!(service.heard(), expected);
-    assert_eq!(record.ledger.committed, 2, "a transaction is all of them");
+    assert_eq!(record.counters.committed, 2, "a transaction is all of them");
     let counts: Vec<_> =
-        record.ledger.statements.iter().map(|it| (it.name.as_str(), it.ok)).collect();
+        record.counters.statements.iter().map(|it| (it.name.as_str(), it.ok)).collect();
     assert_eq!(counts[..3], [("read", 2), ("write", 2), ("empty", 2)]);
 }
 
@@ -272,7 +272,7 @@ fn requests_are_drawn_by_their_weights_and_connections_closed_where_that_is_aske
     let options =
         [("keep_alive", OptionValue::Boolean(false)), ("cookies", OptionValue::Boolean(false))];
     let record = run(&service, "", &[rare, frequent], &options, 4, 400);
-    let rare = record.ledger.statements.iter().find(|it| it.name == "rare").expect("its kind").ok;
+    let rare = record.counters.statements.iter().find(|it| it.name == "rare").expect("its kind").ok;
     // Draws depend on the seed only.
     assert!((20..=60).contains(&rare), "{rare} of 400, and 40 were to be expected");
     assert!(service.heard().iter().all(|request| request.contains("Connection: close\r\n")));
@@ -299,5 +299,5 @@ fn requests_due_at_a_rate_are_sent_by_clients_that_wait_for_them() {
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(Trial::default(), Node::alone(target), 4, &load, 1, &nobody);
     let record = native.run_trial(&input, &mut Silent).expect("it is measured");
-    assert_eq!((record.ledger.committed, record.ledger.check()), (200, Vec::new()));
+    assert_eq!((record.counters.committed, record.counters.check()), (200, Vec::new()));
 }

@@ -42,7 +42,7 @@ fn a_service_is_measured_reported_and_its_secrets_are_nowhere() {
     let records = records(&bench.path().join("r"));
     assert_eq!(records.len(), 4);
     for record in &records {
-        assert_eq!((record.ledger.committed, record.ledger.failed), (40, 0), "{ended}");
+        assert_eq!((record.counters.committed, record.counters.failed), (40, 0), "{ended}");
     }
     let report = run(&bench, &["report", "r", "--format", "md"]);
     assert!(report.stdout.contains("read an item") && report.stdout.contains("log in"), "{report}");
@@ -205,18 +205,18 @@ fn a_service_whose_way_is_cut_is_waited_for_no_longer_than_its_clients_want_and_
     let facts = record.facts.as_ref().expect("facts");
     assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
     // Whether a request was carried out that nobody answered is not known, so it is not sent again.
-    assert_eq!(record.ledger.failed_by_kind.keys().collect::<Vec<_>>(), [&FailureKind::Timeout]);
+    assert_eq!(record.counters.failed_by_kind.keys().collect::<Vec<_>>(), [&FailureKind::Timeout]);
     assert!(
-        record.ledger.failed >= 4 && record.ledger.reconnects == record.ledger.failed,
+        record.counters.failed >= 4 && record.counters.reconnects == record.counters.failed,
         "{:?}",
-        record.ledger
+        record.counters
     );
     let longest = record.longest_gap.expect("a gap");
     // It is cut for a second, less by how much later than planned that began, and nothing comes
     // through before it is mended.
-    let [_, mended] = &facts.faults[..] else { panic!("two faults: {:?}", facts.faults) };
+    let [_, repaired] = &facts.faults[..] else { panic!("two faults: {:?}", facts.faults) };
     let found_again = longest.at.0 + longest.length.0;
     assert!(longest.length.0 >= 500_000_000, "{longest:?}");
-    assert!(longest.at < mended.at && mended.at.0 <= found_again, "{longest:?}, {mended:?}");
+    assert!(longest.at < repaired.at && repaired.at.0 <= found_again, "{longest:?}, {repaired:?}");
     assert!(found_again < record.measured.0, "it was reached again: {longest:?}");
 }

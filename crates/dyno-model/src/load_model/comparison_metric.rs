@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A figure of a trial that charts plot over the number of clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub enum ComparisonMetric {
     /// Committed transactions per second.
     #[default]
     Throughput,
@@ -31,7 +31,7 @@ pub enum Metric {
     MostClients,
 }
 
-impl Metric {
+impl ComparisonMetric {
     /// The load parameter of a search.
     #[must_use]
     pub fn searched(self) -> Option<LoadBy> {

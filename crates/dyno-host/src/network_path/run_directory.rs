@@ -50,7 +50,7 @@ fn stop() -> Vec<StopStep> {
 }
 
 /// A supervisor with a folder of dyno's own for the process.
-pub(super) struct Place {
+pub(super) struct RunDirectory {
     pub(super) supervisor: Supervisor,
     what: &'static str,
     pub(super) owner: Option<Owner>,
@@ -58,7 +58,7 @@ pub(super) struct Place {
     log: PathBuf,
 }
 
-impl Place {
+impl RunDirectory {
     /// Creates it. When dyno is root, the process runs as the first existing user of these.
     pub(super) fn make(
         name: &str,

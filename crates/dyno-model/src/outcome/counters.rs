@@ -1,4 +1,4 @@
-//! Counters of a trial. They must add up, which [`Ledger::check`] verifies.
+//! Counters of a trial. They must add up, which [`TrialCounters::check`] verifies.
 
 use crate::failure::FailureKind;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// * where transactions have names: each of their counts adds up to the one above
 /// * `outcomes.total() = Σ ok`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Ledger {
+pub struct TrialCounters {
     /// Transactions that clients took: started or skipped.
     pub started: u64,
     /// Transactions acknowledged as committed. Throughput is based on them, or on the work in the
@@ -55,15 +55,15 @@ pub struct Ledger {
     pub unknown: BTreeSet<UnknownCount>,
 }
 
-/// A count of [`Ledger`] that another program may omit.
+/// A count of [`TrialCounters`] that another program may omit.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownCount {
-    /// [`Ledger::failed`].
+    /// [`TrialCounters::failed`].
     Failed,
-    /// [`Ledger::retries`].
+    /// [`TrialCounters::retries`].
     Retries,
 }
 
@@ -195,7 +195,7 @@ pub struct StatementCount {
     pub rows: u64,
 }
 
-/// Counts of the transactions of one name; each corresponds to that of [`Ledger`].
+/// Counts of the transactions of one name; each corresponds to that of [`TrialCounters`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionCount {
     /// Name from the workload: a script's, for example.
@@ -223,7 +223,7 @@ impl TransactionCount {
     }
 }
 
-impl Ledger {
+impl TrialCounters {
     /// Every identity that is violated, in words; empty when the counters add up.
     #[must_use]
     pub fn check(&self) -> Vec<String> {

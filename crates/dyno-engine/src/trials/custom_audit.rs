@@ -31,7 +31,7 @@ struct Count {
 
 /// All rules and their state. An audit fails when a value cannot be queried.
 #[derive(Default)]
-pub struct OwnAudit {
+pub struct CustomAudit {
     rules: Vec<Rule>,
     /// By script.
     counts: Vec<Count>,
@@ -39,7 +39,7 @@ pub struct OwnAudit {
     are_whole: Vec<bool>,
 }
 
-impl OwnAudit {
+impl CustomAudit {
     /// Parses the rules for scripts, each with its name and whether its failed transactions leave
     /// nothing in the data.
     ///
@@ -239,7 +239,7 @@ mod tests {
         let scripts = [("one", true), ("two", false)];
         let rules = [("sum(x) from t", "+2 per one, -5 per two")];
         let audit =
-            OwnAudit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
+            CustomAudit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
         let refused =
             OperationFailure { code: 1213, ..FailureKind::Deadlock.failure("a deadlock") };
         let lost = FailureKind::ConnectionLost.failure("gone");

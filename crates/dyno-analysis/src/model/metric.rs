@@ -1,23 +1,23 @@
 //! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit and
-//! its meaning. `dyno-report` has its heading. [`Metric`] names those of them that a spec can
+//! its meaning. `dyno-report` has its heading. [`ComparisonMetric`] names those of them that a spec can
 //! compare and limit.
 
 use super::estimate::Unit;
-use dyno_model::plan::Metric;
+use dyno_model::plan::ComparisonMetric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-macro_rules! measures {
+macro_rules! metrics {
     ($($(#[doc = $doc:literal])* $name:ident = $id:literal, $unit:ident;)*) => {
         /// A quantity that is measured. Tables and CSV list quantities in this order.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
         )]
-        pub enum Measure {
+        pub enum Metric {
             $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
         }
 
-        impl Measure {
+        impl Metric {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
@@ -42,7 +42,7 @@ macro_rules! measures {
     };
 }
 
-measures! {
+metrics! {
     /// Committed transactions per second of the measured window. With a duration as the stop rule,
     /// transactions across its edges count with the share of their time inside it; intervals of a
     /// timeline count the transactions that ended in them.
@@ -233,7 +233,7 @@ measures! {
     Data = "data", Bytes;
 }
 
-impl Measure {
+impl Metric {
     /// True if any value above 0 indicates a problem.
     #[must_use]
     pub fn is_problem(self) -> bool {
@@ -244,19 +244,19 @@ impl Measure {
     }
 }
 
-impl From<Metric> for Measure {
-    fn from(metric: Metric) -> Self {
+impl From<ComparisonMetric> for Metric {
+    fn from(metric: ComparisonMetric) -> Self {
         match metric {
-            Metric::Throughput => Self::Throughput,
-            Metric::MeanMs => Self::Mean,
-            Metric::P50Ms => Self::P50,
-            Metric::P90Ms => Self::P90,
-            Metric::P95Ms => Self::P95,
-            Metric::P99Ms => Self::P99,
-            Metric::P999Ms => Self::P999,
-            Metric::MaxMs => Self::Max,
-            Metric::HighestRate => Self::HighestRate,
-            Metric::MostClients => Self::MostClients,
+            ComparisonMetric::Throughput => Self::Throughput,
+            ComparisonMetric::MeanMs => Self::Mean,
+            ComparisonMetric::P50Ms => Self::P50,
+            ComparisonMetric::P90Ms => Self::P90,
+            ComparisonMetric::P95Ms => Self::P95,
+            ComparisonMetric::P99Ms => Self::P99,
+            ComparisonMetric::P999Ms => Self::P999,
+            ComparisonMetric::MaxMs => Self::Max,
+            ComparisonMetric::HighestRate => Self::HighestRate,
+            ComparisonMetric::MostClients => Self::MostClients,
         }
     }
 }

@@ -1,16 +1,16 @@
-//! How quantities are shown: heading and format of each [`Measure`], and the columns of each table.
+//! How quantities are shown: heading and format of each [`Metric`], and the columns of each table.
 //! CSV lists all quantities; a table shows those of its columns that have a heading.
 
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, columns};
-use dyno_analysis::model::{Figure, Figures, Measure};
+use dyno_analysis::model::{Figure, Figures, Metric};
 
-use Measure::*;
+use Metric::*;
 
 /// Column title with the unit; `None` if no table shows the quantity.
-pub(crate) fn heading(measure: Measure) -> Option<&'static Message> {
-    Some(match measure {
+pub(crate) fn heading(metric: Metric) -> Option<&'static Message> {
+    Some(match metric {
         Throughput => &columns::THROUGHPUT,
         RowThroughput => &columns::ROW_THROUGHPUT,
         Mean => &columns::MEAN_MS,
@@ -89,8 +89,8 @@ pub(crate) fn heading(measure: Measure) -> Option<&'static Message> {
 }
 
 /// A value with the unit of its column title.
-fn text(measure: Measure, value: f64) -> String {
-    match measure {
+fn text(metric: Metric, value: f64) -> String {
+    match metric {
         // These are no whole numbers, or the title has the sign.
         AtWork
         | WorkerCpu
@@ -99,36 +99,36 @@ fn text(measure: Measure, value: f64) -> String {
         | GeneratorProcessors
         | ServerSwitchesPerTransaction => figures::digits(value),
         ServerReadPerTransaction | ServerWrittenPerTransaction => figures::digits(value / 1e3),
-        _ => figures::value(measure.unit(), value),
+        _ => figures::value(metric.unit(), value),
     }
 }
 
 /// The cell of a quantity.
-pub(crate) fn cell(figures: &Figures, measure: Measure) -> Cell {
-    let Some(figure) = figures.get(measure) else { return Cell::absent() };
-    let text = figures::bounded(text(measure, figure.value()), figure.is_bound());
-    Cell::figure(Some(text)).alarming(measure.is_problem() && figure.value() > 0.0)
+pub(crate) fn cell(figures: &Figures, metric: Metric) -> Cell {
+    let Some(figure) = figures.get(metric) else { return Cell::absent() };
+    let text = figures::bounded(text(metric, figure.value()), figure.is_bound());
+    Cell::figure(Some(text)).alarming(metric.is_problem() && figure.value() > 0.0)
 }
 
 /// The same with its interval and, if it is not based on `valid` trials, their number.
-pub(crate) fn estimate_cell(figures: &Figures, measure: Measure, valid: Option<u32>) -> Cell {
-    match figures.get(measure) {
+pub(crate) fn estimate_cell(figures: &Figures, metric: Metric, valid: Option<u32>) -> Cell {
+    match figures.get(metric) {
         Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
-        _ => cell(figures, measure),
+        _ => cell(figures, metric),
     }
 }
 
 /// Response times of configurations.
-pub(crate) const TIMES: &[Measure] = &[Mean, P95, P99];
+pub(crate) const TIMES: &[Metric] = &[Mean, P95, P99];
 /// Outcomes of a configuration's transactions.
-pub(crate) const OUTCOMES: &[Measure] = &[Arrived, NeverStarted, Failed, Retries, LostPercent];
+pub(crate) const OUTCOMES: &[Metric] = &[Arrived, NeverStarted, Failed, Retries, LostPercent];
 /// Figures of a stage of a load.
-pub(crate) const STAGE: &[Measure] =
+pub(crate) const STAGE: &[Metric] =
     &[Length, Offered, AtWork, Throughput, Mean, P95, P99, NotCommitted];
 /// Figures of the transactions of one name, and of background workloads.
-pub(crate) const PART: &[Measure] = &[Throughput, Mean, P95, P99, Committed, Failed, Retries];
+pub(crate) const PART: &[Metric] = &[Throughput, Mean, P95, P99, Committed, Failed, Retries];
 /// Figures of a trial.
-pub(crate) const TRIAL: &[Measure] = &[
+pub(crate) const TRIAL: &[Metric] = &[
     Throughput,
     Mean,
     P50,
@@ -144,7 +144,7 @@ pub(crate) const TRIAL: &[Measure] = &[
     Lost,
 ];
 /// A distribution of response times.
-pub(crate) const DISTRIBUTION: &[Measure] = &[
+pub(crate) const DISTRIBUTION: &[Metric] = &[
     MergedMean,
     MergedDeviation,
     MergedMin,
@@ -158,7 +158,7 @@ pub(crate) const DISTRIBUTION: &[Measure] = &[
     MergedMax,
 ];
 /// Effects of injected faults.
-pub(crate) const FAULT: &[Measure] = &[
+pub(crate) const FAULT: &[Metric] = &[
     Outage,
     OutageMax,
     Recovered,
@@ -171,10 +171,10 @@ pub(crate) const FAULT: &[Measure] = &[
     Reconnects,
 ];
 /// Errors of one kind after a fault.
-pub(crate) const FAULT_ERRORS: &[Measure] =
+pub(crate) const FAULT_ERRORS: &[Metric] =
     &[Errors, ErrorsFirst, ErrorsLast, ErrorsMost, ErrorsMostAt];
 /// The load generator itself.
-pub(crate) const GENERATOR: &[Measure] = &[
+pub(crate) const GENERATOR: &[Metric] = &[
     Workers,
     WorkerCpu,
     HeldUp,
@@ -185,7 +185,7 @@ pub(crate) const GENERATOR: &[Measure] = &[
     Lag,
 ];
 /// One of several load generators.
-pub(crate) const GENERATORS: &[Measure] = &[
+pub(crate) const GENERATORS: &[Metric] = &[
     Committed,
     GeneratorProcessors,
     WorkerCpu,
@@ -197,7 +197,7 @@ pub(crate) const GENERATORS: &[Measure] = &[
     ClockUncertainty,
 ];
 /// Resource usage of machine and server during trials.
-pub(crate) const RESOURCES: &[Measure] = &[
+pub(crate) const RESOURCES: &[Metric] = &[
     HostCpu,
     CpuSteal,
     ServerProcessors,
@@ -212,4 +212,4 @@ pub(crate) const RESOURCES: &[Measure] = &[
     Monitor,
 ];
 /// A step of a growing table, after its rate.
-pub(crate) const STEP: &[Measure] = &[HostCpu, ServerCpu, DiskRead, DiskWritten, DiskBusy, Data];
+pub(crate) const STEP: &[Metric] = &[HostCpu, ServerCpu, DiskRead, DiskWritten, DiskBusy, Data];

@@ -33,7 +33,7 @@ pub(super) enum Event {
 
 /// A generator that has joined.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct GeneratorHandle {
     pub(super) number: u32,
     /// Its machine.
     pub(super) host: String,
@@ -41,7 +41,7 @@ pub(super) struct Member {
     orders: Sender<Order>,
 }
 
-impl Member {
+impl GeneratorHandle {
     /// Begins to serve a connection; `number` is the generator's.
     pub(super) fn new(
         number: usize,
