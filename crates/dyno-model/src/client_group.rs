@@ -73,7 +73,7 @@ impl ClientIds {
 
     /// The ids, ascending.
     pub fn iter(self) -> impl Iterator<Item = u32> {
-        (0..self.count).map(move |place| self.first + place * self.step)
+        (0..self.count).map(move |position| self.first + position * self.step)
     }
 
     /// The position of one of the ids among them, from 0.

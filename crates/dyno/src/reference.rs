@@ -31,7 +31,7 @@ fn the_reference_in_docs_is_what_the_code_says() {
         ("exit-codes.md", page(exit_codes())),
         ("files.md", page(files())),
         ("json.md", page(json(&report, &summary))),
-        ("measures.md", page(measures())),
+        ("metrics.md", page(metrics())),
         ("spec.schema.json", schema(&spec_schema())),
         ("report.schema.json", schema(&report)),
         ("summary.schema.json", schema(&summary)),
@@ -167,14 +167,13 @@ fn exit_codes() -> String {
     text
 }
 
-/// The quantities of reports, as `report.csv` and `figures` of `report.json` name them.
-fn measures() -> String {
-    let mut text =
-        "# Measures\n\nThe quantities of a report: the column `metric` of `report.csv`, \
+/// The metrics of reports, as `report.csv` and `figures` of `report.json` name them.
+fn metrics() -> String {
+    let mut text = "# Metrics\n\nThe metrics of a report: the column `metric` of `report.csv`, \
                     and `figures` in `report.json`. A figure is a number, a lower bound \
                     (`at_least`), or a mean over trials with its interval.\n\n\
                     | name | unit | meaning |\n|---|---|---|\n"
-            .to_owned();
+        .to_owned();
     for metric in Metric::ALL {
         let unit = serde_json::to_value(metric.unit()).expect("a word");
         let unit = unit.as_str().unwrap_or_default();
@@ -193,7 +192,7 @@ fn json(report: &Value, summary: &Value) -> String {
                     [summary.schema.json](summary.schema.json). Fields are only added within a \
                     version (`report_format`, `format`). Whether limits were kept is in `limits` \
                     of both:\n\n\
-                    ```sh\njq -r '.limits[] | \"\\(.verdict) \\(.measure) \\(.figure)\"' RESULTS/summary.json\n```\n"
+                    ```sh\njq -r '.limits[] | \"\\(.verdict) \\(.metric) \\(.figure)\"' RESULTS/summary.json\n```\n"
         .to_owned();
     for (name, schema) in [("report.json", report), ("summary.json", summary)] {
         let _ = writeln!(text, "\n## {name}\n");

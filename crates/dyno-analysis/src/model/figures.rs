@@ -1,4 +1,4 @@
-//! What is known of a configuration, a trial or a part of it: a value for each quantity.
+//! What is known of a configuration, a trial or a part of it: a value for each metric.
 
 use super::estimate::Estimate;
 use super::metric::Metric;
@@ -69,13 +69,13 @@ impl From<Estimate> for Figure {
     }
 }
 
-/// Quantities with their values; what is not known is absent.
+/// Metrics with their values; what is not known is absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Figures(BTreeMap<Metric, Figure>);
 
 impl Figures {
-    /// Sets the value of a quantity, or removes it.
+    /// Sets the value of a metric, or removes it.
     pub fn set(&mut self, metric: Metric, figure: Option<impl Into<Figure>>) {
         match figure {
             Some(figure) => self.0.insert(metric, figure.into()),
@@ -88,13 +88,13 @@ impl Figures {
         self.0.extend(others.0);
     }
 
-    /// The value of a quantity.
+    /// The value of a metric.
     #[must_use]
     pub fn get(&self, metric: impl Into<Metric>) -> Option<Figure> {
         self.0.get(&metric.into()).copied()
     }
 
-    /// The mean over trials of a quantity.
+    /// The mean over trials of a metric.
     #[must_use]
     pub fn estimate(&self, metric: impl Into<Metric>) -> Option<Estimate> {
         match self.get(metric)? {
@@ -103,7 +103,7 @@ impl Figures {
         }
     }
 
-    /// The value of a quantity as a number, also if it is a bound or a mean.
+    /// The value of a metric as a number, also if it is a bound or a mean.
     #[must_use]
     pub fn value(&self, metric: impl Into<Metric>) -> Option<f64> {
         self.get(metric).map(Figure::value)

@@ -1,6 +1,6 @@
-//! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit and
-//! its meaning. `dyno-report` has its heading. [`ComparisonMetric`] names those of them that a spec can
-//! compare and limit.
+//! The metrics of a report. Each is declared here once: its name in CSV and JSON, its unit and
+//! its meaning. `dyno-report` has its heading. [`ComparisonMetric`] names those of them that a spec
+//! can compare and limit.
 
 use super::estimate::Unit;
 use dyno_model::plan::ComparisonMetric;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! metrics {
     ($($(#[doc = $doc:literal])* $name:ident = $id:literal, $unit:ident;)*) => {
-        /// A quantity that is measured. Tables and CSV list quantities in this order.
+        /// A metric of a report. Tables and CSV list metrics in this order.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
         )]

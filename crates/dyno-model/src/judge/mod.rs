@@ -2,7 +2,8 @@
 //! pure function: the same record gives the same warnings during the run and whenever it is read
 //! later.
 //!
-//! * this file: warnings from the record ([`judge`]), and from a record that was read ([`rejudge`]);
+//! * this file: warnings from the record ([`judge`]), and from a record that was read
+//!   ([`rejudge`]);
 //! * `generators`: warnings about its load generator, or about each of several;
 //! * [`collapse`]: warnings from its timeline and the samples of the server's sessions.
 //!

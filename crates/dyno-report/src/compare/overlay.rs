@@ -35,8 +35,14 @@ pub(super) fn figure(model: &CompareModel, metric: ComparisonMetric, lang: Lang)
     let lines = list(lang, &notes::legends(model, lang));
     let y_title = &chart.y_title;
     let description = match is_over_time {
-        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, y_title, lines),
-        true => fill!(page::CHART_DESCRIPTION_POINTS, lang, y_title, over = over.text(lang), lines),
+        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, lines),
+        true => fill!(
+            page::CHART_DESCRIPTION_POINTS,
+            lang,
+            metric = y_title,
+            over = over.text(lang),
+            lines
+        ),
     };
     let title = match (is_over_time, metric.is_more_better()) {
         (false, true) => page::CHART_TITLE_THROUGHPUT,

@@ -1,5 +1,5 @@
-//! How quantities are shown: heading and format of each [`Metric`], and the columns of each table.
-//! CSV lists all quantities; a table shows those of its columns that have a heading.
+//! How metrics are shown: heading and format of each [`Metric`], and the columns of each table.
+//! CSV lists all metrics; a table shows those of its columns that have a heading.
 
 use crate::cell::Cell;
 use crate::figures;
@@ -8,7 +8,7 @@ use dyno_analysis::model::{Figure, Figures, Metric};
 
 use Metric::*;
 
-/// Column title with the unit; `None` if no table shows the quantity.
+/// Column title with the unit; `None` if no table shows the metric.
 pub(crate) fn heading(metric: Metric) -> Option<&'static Message> {
     Some(match metric {
         Throughput => &columns::THROUGHPUT,
@@ -103,7 +103,7 @@ fn text(metric: Metric, value: f64) -> String {
     }
 }
 
-/// The cell of a quantity.
+/// The cell of a metric.
 pub(crate) fn cell(figures: &Figures, metric: Metric) -> Cell {
     let Some(figure) = figures.get(metric) else { return Cell::absent() };
     let text = figures::bounded(text(metric, figure.value()), figure.is_bound());

@@ -79,9 +79,9 @@ pub(in crate::html) fn curves(
     let lines = list(page.lang, &names_of(&panels));
     let (y_title, lang) = (axis.title, page.lang);
     let description = match over {
-        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, y_title, lines),
+        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, lines),
         Some(over) => {
-            fill!(page::CHART_DESCRIPTION_POINTS, lang, y_title, over = over.title, lines)
+            fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = y_title, over = over.title, lines)
         }
     };
     let chart = CurveChart {
@@ -202,7 +202,9 @@ pub(in crate::html) fn metric_panel(
     let title = match (facet.title.is_empty(), y_title.is_empty()) {
         (true, _) => y_title.to_owned(),
         (false, true) => facet.heading().to_owned(),
-        (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, y_title),
+        (false, false) => {
+            fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, metric = y_title)
+        }
     };
     CurvePanel {
         title,

@@ -311,7 +311,7 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
     match &records[..] {
         // The first trial, which is long, ended early, the second ran on a fresh server.
         [first, second] => {
-            assert!(is_marked(first) && second.counters.committed > 0, "{records:?}")
+            assert!(is_marked(first) && second.counters.committed > 0, "{records:?}");
         }
         other => panic!("expected two trials, found {}", other.len()),
     }
