@@ -5,6 +5,7 @@
 //! records are popular.
 
 mod keys;
+mod operation;
 mod options;
 mod values;
 
@@ -26,6 +27,7 @@ use dyno_model::catalog::WorkloadOptions;
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use keys::{EXPONENT, KeyFormat, Records, Requests};
+use operation::Operation;
 pub(super) use options::{Preset, descriptions};
 use std::sync::Arc;
 use values::Checked;
@@ -34,42 +36,6 @@ const TABLE: &str = "usertable";
 /// Characters of all fields up to which they are VARCHAR; beyond, a row of the MySQL family, which
 /// counts four bytes for each, might be too long.
 const VARCHAR_MAX: usize = 16_000;
-
-dyno_model::named! {
-    /// The operations, which are the transactions; all but the last are also kinds of statements.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    #[repr(u16)]
-    enum Operation {
-        Read = "read",
-        Update = "update",
-        Scan = "scan",
-        Insert = "insert",
-        ReadModifyWrite = "read-modify-write",
-    }
-}
-
-impl Operation {
-    /// Its share's option.
-    const fn option(self) -> &'static str {
-        match self {
-            Self::Read => "readproportion",
-            Self::Update => "updateproportion",
-            Self::Scan => "scanproportion",
-            Self::Insert => "insertproportion",
-            Self::ReadModifyWrite => "readmodifywriteproportion",
-        }
-    }
-
-    const fn share_help(self) -> &'static str {
-        match self {
-            Self::Read => "share of reads of a record",
-            Self::Update => "share of updates of a record",
-            Self::Scan => "share of scans: records from a key on, in the order of keys",
-            Self::Insert => "share of inserts of new records",
-            Self::ReadModifyWrite => "share of reads followed by an update of the same record",
-        }
-    }
-}
 
 /// The statements, one for each field where they differ by it.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The workloads of the family with their options, named as in YCSB's core properties.
 
 use super::super::sbtest::{choice, flag, integer, ledger, storage_engine};
-use super::Operation;
+use super::operation::Operation;
 use dyno_model::catalog::{ForeignProperty, OptionDescription, OptionKind, OptionValue};
 use dyno_model::catalog::{PROPERTIES, WorkloadDescription};
 

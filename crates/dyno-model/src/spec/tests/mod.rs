@@ -17,9 +17,8 @@ mod passwords;
 mod paths;
 mod primary;
 mod profiles;
-mod properties;
-mod scripts;
 mod stages;
+mod workloads;
 
 /// A catalog like the engine's, with an option of every type.
 fn catalog() -> Vec<WorkloadDescription> {

@@ -1,5 +1,5 @@
-//! The workload `ycsb` on real servers: values and rows are intact after every workload, and what is
-//! planted is found.
+//! The workload `ycsb` on real servers: rows and values are intact after every workload, and what
+//! is planted is found.
 
 use crate::audits::{Meddler, Silent, Work};
 use crate::program::{Bench, flaws, records};

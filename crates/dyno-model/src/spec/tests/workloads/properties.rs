@@ -1,6 +1,6 @@
 //! Tests of `properties`: a file of another program with values of a workload's options.
 
-use super::super::{Input, TextKind, parse};
+use super::super::super::{Input, TextKind, parse};
 use crate::catalog::{
     ForeignProperty, OptionDescription, OptionKind, OptionValue, PROPERTIES, WorkloadDescription,
     WorkloadOptions,

@@ -1,7 +1,7 @@
 //! Tests of the user's own scripts: files, weights, texts in the spec, and the options that they
 //! declare.
 
-use super::super::{Input, ReadScript, TextKind, WorkloadNames, parse};
+use super::super::super::{Input, ReadScript, TextKind, WorkloadNames, parse};
 use crate::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
     WorkloadDescription,
@@ -166,7 +166,7 @@ fn names(configuration: &Configuration, _: &SystemPlan) -> Option<WorkloadNames>
 }
 
 /// The limits of a spec with the scripts `read` and `pay`.
-fn limits(limit: &str, names: Option<super::super::NamesOf>) -> Result<Vec<Limit>, String> {
+fn limits(limit: &str, names: Option<super::super::super::NamesOf>) -> Result<Vec<Limit>, String> {
     let text = format!(
         "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = [1, 2]\nduration = \"1s\"\n\
          [workload]\nkind = \"sql\"\nscripts = [\"read.sql\", {{ name = \"pay\", sql = \"SELECT 2\" }}]\n[[limit]]\n{limit}\n"

@@ -1,0 +1,4 @@
+//! Tests of workloads: scripts, and files with options.
+
+mod properties;
+mod scripts;
