@@ -1,5 +1,5 @@
-//! The live view of a run. A listener keeps the state of the run; the screen of a terminal, pages in
-//! a browser and metrics show it. Removing the views does not change a measurement.
+//! The live view of a run. A listener keeps the state of the run; the screen of a terminal, pages
+//! in a browser and metrics show it. Removing the views does not change a measurement.
 //!
 //! # Layout (read in this order)
 //! * [`campaign`]: place in the plan and time left; [`state`]: the state of the run, derived from

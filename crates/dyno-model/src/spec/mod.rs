@@ -5,10 +5,10 @@
 //! * `tree`: the file as a tree whose keys and values have positions; profiles and `--set` override
 //!   parts of it;
 //! * `diagnostic`: errors with positions in the file; `reader`: validation of one table;
-//! * `system`, `workload`, `request`, `scripts`, `option`, `properties`, `declared`, `load`, `stages`, `factors`,
-//!   `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`, `front`, `storage`,
-//!   `endpoint`, `launcher`, `published`, `profile`, `quantity`, `argument`: one file per part of a
-//!   spec;
+//! * `system`, `workload`, `request`, `scripts`, `option`, `properties`, `declared`, `load`,
+//!   `stages`, `factors`, `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`,
+//!   `front`, `storage`, `endpoint`, `launcher`, `published`, `profile`, `quantity`, `argument`:
+//!   one file per part of a spec;
 //! * `paths`: resolves file names relative to the spec; `order`: randomised complete blocks;
 //!   [`estimate`]: estimated duration.
 //!

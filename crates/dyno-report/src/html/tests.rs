@@ -1,6 +1,6 @@
 //! Tests of the whole page, with synthetic reports of many shapes.
 
-use super::{render, sample, stand_alone_charts};
+use super::{SCRIPT, render, sample, stand_alone_charts};
 use crate::figures;
 use crate::messages::{EN, LANGUAGES};
 use dyno_analysis::model::{Conclusion, ConfigurationRow, Estimate, Metric, Verdict, WarningRow};
@@ -105,6 +105,8 @@ fn a_figure_and_its_per_cent_sign_are_kept_together_and_specs_stay_as_written() 
     model.provenance.spec = "limit = \"5 %\"".to_owned();
     for lang in LANGUAGES {
         let page = render(&model, lang);
+        assert!(page.contains(&format!("<script>{SCRIPT}</script>")), "the script is verbatim");
+        let page = page.replace(SCRIPT, "");
         let apart: Vec<&str> = page.lines().filter(|line| line.contains(" %")).collect();
         assert!(page.contains("\u{a0}%") && page.matches(" %").count() == 1, "{apart:?}");
         assert!(page.contains("5 %&quot;</pre>"), "{apart:?}");

@@ -184,9 +184,10 @@ fn whole(text: &str) -> Markup {
 }
 
 /// Prevents line breaks between a figure and its unit, between the ends of a range, and between a
-/// punctuation mark and its particle. Specs stay verbatim.
+/// punctuation mark and its particle. Specs and the script at the end stay verbatim.
 pub(crate) fn with_whole_figures(page: &str) -> String {
-    let mut whole = String::with_capacity(page.len());
+    let (page, script) = page.split_at(page.rfind("<script>").unwrap_or(page.len()));
+    let mut whole = String::with_capacity(page.len() + script.len());
     for part in page.split_inclusive("</pre>") {
         let (text, spec) = part.split_at(part.find("<pre").unwrap_or(part.len()));
         let mut from = 0;
@@ -208,7 +209,7 @@ pub(crate) fn with_whole_figures(page: &str) -> String {
         }
         whole.extend([&text[from..], spec]);
     }
-    whole
+    whole + script
 }
 
 /// Removes the end tags of cells and rows, which are optional in HTML: tables of many

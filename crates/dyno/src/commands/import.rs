@@ -1,10 +1,9 @@
 //! `dyno import`: converts results of other programs into a results folder, with its report.
 
-use crate::cli::ImportArguments;
+use crate::cli::{ImportArguments, RESULTS};
 use crate::failure::Failure;
 use crate::import::{COLUMNS, Hints, Named, read, write};
 use crate::printer::Printer;
-use crate::run::RESULTS;
 use dyno_model::exit_code;
 use dyno_report::{Format, Note};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
 //! A drop-in (sysbench or pgbench) run with several numbers of clients, or repeated: one run after
 //! another in randomised blocks, and one report of all of them.
 
+use crate::cli::RESULTS;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
-use crate::run::{RESULTS, print_report};
+use crate::run::print_report;
 use dyno_model::curve::Curve;
 use dyno_model::exit_code;
 use dyno_model::spec::in_blocks;

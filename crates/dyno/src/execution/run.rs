@@ -1,8 +1,7 @@
 //! `dyno run`: one experiment from plan to report.
 
 use crate::campaign;
-use crate::cli::RunArguments;
-use crate::commands::serve::Bound;
+use crate::cli::{RESULTS, RunArguments};
 use crate::diagnosis::EventLog;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -13,6 +12,7 @@ use crate::spec_file::Experiment;
 use crate::systems::Systems;
 use crate::trials::{self, Tally};
 use crate::ui::Display;
+use crate::ui::page_server::PageServer;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
 use dyno_host::network_path;
 use dyno_live::server::{RunSite, Site};
@@ -26,9 +26,6 @@ use dyno_store::{Run, RunWriter};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Parent folder of results when the user names none.
-pub(crate) const RESULTS: &str = "results";
 
 /// Runs an experiment: preflight, all trials in order, report.
 ///
@@ -45,7 +42,7 @@ pub(crate) fn run(
     let interrupts = Interrupts::listen()?;
     let (done, originals) = earlier_part(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
-    let server = arguments.serve.map(Bound::new).transpose()?;
+    let server = arguments.serve.map(PageServer::new).transpose()?;
     let mut writer = match &arguments.resume {
         Some(folder) => RunWriter::resume(folder)?,
         None => create_results(arguments, experiment)?,

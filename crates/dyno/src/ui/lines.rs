@@ -1,5 +1,5 @@
-//! Progress of a run as plain lines, for logs and pipes: one per system and per trial, with the time
-//! left at intervals.
+//! Progress of a run as plain lines, for logs and pipes: one per system and per trial, with the
+//! time left at intervals.
 
 use crate::printer::Printer;
 use dyno_live::campaign::Current;

@@ -1,9 +1,10 @@
 //! The display of a run. It listens to events, and removing it does not change a measurement.
 //!
 //! The state of the run is that of `dyno_live`, which also has the screen of a terminal; `lines`
-//! prints it as plain lines elsewhere.
+//! prints it as plain lines elsewhere, and `page_server` serves it to browsers.
 
 mod lines;
+pub(crate) mod page_server;
 
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;

@@ -15,6 +15,8 @@ use dyno_model::warning::{Severity, Warning};
 use dyno_store::Run;
 use dyno_store::fixture::{Shape, each_record, measured, one_configuration};
 
+const THROUGHPUT: &[ComparisonMetric] = &[ComparisonMetric::Throughput];
+
 fn side(runs: Vec<Run>) -> Side {
     Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
 }
@@ -52,7 +54,7 @@ fn runs_are_compared_unpaired_and_give_the_published_interval() {
     let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
     let base = vec![measured("base", &first.map(f64::exp))];
     let new = vec![measured("new", &second.map(f64::exp))];
-    let model = compared(base, new, &[ComparisonMetric::Throughput]);
+    let model = compared(base, new, THROUGHPUT);
     let pair = throughput(&model);
     let interval = pair.ratio_interval.expect("ten trials each");
     let close =
@@ -97,11 +99,7 @@ fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
 fn one_repeat_decides_nothing_and_two_do_not_either() {
     for values in [&[100.0][..], &[100.0, 101.0]] {
         let new: Vec<f64> = values.iter().map(|value| value / 10.0).collect();
-        let model = compared(
-            vec![measured("a", values)],
-            vec![measured("b", &new)],
-            &[ComparisonMetric::Throughput],
-        );
+        let model = compared(vec![measured("a", values)], vec![measured("b", &new)], THROUGHPUT);
         let pair = throughput(&model);
         assert_eq!(
             (pair.verdict, pair.p, pair.ratio_interval),
@@ -122,11 +120,7 @@ fn an_open_comparison_says_how_many_trials_would_decide_it() {
     let logs: [f64; 3] = [-0.03, 0.0, 0.03];
     let base = logs.map(f64::exp);
     let new = logs.map(|log| (log + 0.04).exp());
-    let model = compared(
-        vec![measured("a", &base)],
-        vec![measured("b", &new)],
-        &[ComparisonMetric::Throughput],
-    );
+    let model = compared(vec![measured("a", &base)], vec![measured("b", &new)], THROUGHPUT);
     assert_eq!(throughput(&model).verdict, Verdict::Inconclusive);
     assert_eq!(throughput(&model).repeats_needed, Some(8));
 }
@@ -149,14 +143,9 @@ fn all_comparisons_of_a_page_are_corrected_together() {
         run
     };
     let (base, new) = ([100.0, 110.0, 105.0], [85.0, 90.0, 80.0]);
-    let alone = compared(
-        vec![measured("a", &base)],
-        vec![measured("b", &new)],
-        &[ComparisonMetric::Throughput],
-    );
+    let alone = compared(vec![measured("a", &base)], vec![measured("b", &new)], THROUGHPUT);
     assert_eq!(throughput(&alone).verdict, Verdict::Worse);
-    let among =
-        compared(vec![tuned("a", base)], vec![tuned("b", new)], &[ComparisonMetric::Throughput]);
+    let among = compared(vec![tuned("a", base)], vec![tuned("b", new)], THROUGHPUT);
     assert_eq!(among.rules.family, 10);
     assert!(
         (throughput(&among).p.expect("a test") - throughput(&alone).p.expect("a test")).abs()
@@ -202,7 +191,7 @@ fn invalid_trials_are_left_out_and_told() {
             record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
         }
     });
-    let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![base], vec![new], THROUGHPUT);
     assert_eq!(throughput(&model).verdict, Verdict::Equivalent);
     assert_eq!((model.new.trials_measured, model.new.trials_valid), (4, 3));
     let because = Warning::GeneratorBusy { share: 0.95 };
@@ -218,8 +207,7 @@ fn trials_of_a_busy_generator_are_not_told_as_failures_of_transactions() {
         record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
         record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
     });
-    let model =
-        compared(vec![measured("a", &[100.0; 3])], vec![new], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![measured("a", &[100.0; 3])], vec![new], THROUGHPUT);
     let because = Warning::GeneratorBusy { share: 0.95 };
     let told =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
@@ -240,7 +228,7 @@ fn conditions_that_differ_are_named_with_both_values() {
     report.settings.insert("sync_binlog".to_owned(), "1".to_owned());
     new.plan.configurations[0].load.stop =
         dyno_model::plan::StopRule::Duration(Nanos(60_000_000_000));
-    let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![base], vec![new], THROUGHPUT);
     let texts =
         |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
     let rows = [
@@ -267,18 +255,10 @@ fn runs_of_a_side_that_differ_among_themselves_are_told_too() {
         run.environment.kernel = kernel.to_owned();
         run
     };
-    let model = compared(
-        vec![with("a", "1"), with("b", "2")],
-        vec![with("c", "2")],
-        &[ComparisonMetric::Throughput],
-    );
+    let model = compared(vec![with("a", "1"), with("b", "2")], vec![with("c", "2")], THROUGHPUT);
     let expected = ("kernel".to_owned(), "1 | 2".to_owned(), "2".to_owned());
     assert_eq!(differing(&model, Condition::Kernel), [expected]);
-    let same = compared(
-        vec![with("a", "1"), with("b", "1")],
-        vec![with("c", "1")],
-        &[ComparisonMetric::Throughput],
-    );
+    let same = compared(vec![with("a", "1"), with("b", "1")], vec![with("c", "1")], THROUGHPUT);
     let differences =
         same.warnings.iter().filter(|it| matches!(it.kind, CompareWarningKind::Differs { .. }));
     assert_eq!(differences.count(), 0, "{:?}", same.warnings);
@@ -293,7 +273,7 @@ fn the_time_between_the_sides_is_told() {
         run
     };
     let told = |base: Vec<Run>, new: Vec<Run>| {
-        let model = compared(base, new, &[ComparisonMetric::Throughput]);
+        let model = compared(base, new, THROUGHPUT);
         let warnings =
             model.warnings.into_iter().filter(|warning| warning.severity == Severity::Note);
         warnings.map(|warning| warning.kind).next_back().expect("one about time")
@@ -360,7 +340,7 @@ fn runs_at_other_numbers_of_clients_are_further_configurations() {
     };
     let base = vec![at("a1", 1), at("a4", 4), at("a4b", 4), at("a9", 9)];
     let new = vec![at("b4", 4), at("b1", 1), at("b2", 2)];
-    let model = compared(base, new, &[ComparisonMetric::Throughput]);
+    let model = compared(base, new, THROUGHPUT);
     let pairs: Vec<_> = model
         .configurations
         .iter()
@@ -398,7 +378,7 @@ fn matched(
 ) -> Result<Vec<(String, String)>, CompareError> {
     let question = Question {
         systems: asked.iter().map(|text| (*text).to_owned()).collect(),
-        ..question(&[ComparisonMetric::Throughput])
+        ..question(THROUGHPUT)
     };
     let sides = (side(vec![of_systems("a", base)]), side(vec![of_systems("b", new)]));
     let model = compare(&sides.0, &sides.1, &question)?;
@@ -448,11 +428,7 @@ fn other_options_of_the_workload_are_another_configuration_and_new_ones_are_a_wa
     let error =
         compare(&base, &other, &question(&METRICS)).expect_err("nothing to compare").to_string();
     assert!(error.ends_with("nothing to compare; rows: 100 in BASE, 5 in NEW"), "{error}");
-    let model = compared(
-        vec![with("a", "rows", 100)],
-        vec![with("b", "extra", 5)],
-        &[ComparisonMetric::Throughput],
-    );
+    let model = compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], THROUGHPUT);
     let expected = ("extra".to_owned(), "-".to_owned(), "5".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
 }
@@ -480,27 +456,25 @@ fn what_runs_beside_on_one_side_is_a_warning_and_its_audit_counts() {
         run
     };
     let without = || measured("a", &[100.0, 101.0, 102.0]);
-    let model = compared(vec![without()], vec![with("b", 2, 5)], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![without()], vec![with("b", 2, 5)], THROUGHPUT);
     let expected = ("background".to_owned(), "-".to_owned(), "report: rush, 2 clients".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
-    let violated =
-        compared(vec![without()], vec![with("b", 2, 4)], &[ComparisonMetric::Throughput]);
+    let violated = compared(vec![without()], vec![with("b", 2, 4)], THROUGHPUT);
     assert_eq!(violated.outcome.verdict, Verdict::Invalid);
-    let more =
-        compared(vec![with("a", 2, 5)], vec![with("b", 3, 5)], &[ComparisonMetric::Throughput]);
+    let more = compared(vec![with("a", 2, 5)], vec![with("b", 3, 5)], THROUGHPUT);
     let expected = (
         "background".to_owned(),
         "report: rush, 2 clients".to_owned(),
         "report: rush, 3 clients".to_owned(),
     );
     assert_eq!(differing(&more, Condition::Workload), [expected]);
-    let one = compared(vec![with("b", 1, 5)], vec![without()], &[ComparisonMetric::Throughput]);
+    let one = compared(vec![with("b", 1, 5)], vec![without()], THROUGHPUT);
     let expected = ("background".to_owned(), "report: rush, 1 client".to_owned(), "-".to_owned());
     assert_eq!(differing(&one, Condition::Workload), [expected]);
     let mut rows = with("b", 2, 5);
     let options = &mut rows.plan.configurations[0].background[0].workload.options.0;
     options.insert("rows".to_owned(), OptionValue::Integer(5));
-    let rows = compared(vec![with("a", 2, 5)], vec![rows], &[ComparisonMetric::Throughput]);
+    let rows = compared(vec![with("a", 2, 5)], vec![rows], THROUGHPUT);
     let expected = ("background.report.rows".to_owned(), "100".to_owned(), "5".to_owned());
     assert_eq!(differing(&rows, Condition::Workload), [expected]);
 }
@@ -512,7 +486,7 @@ fn levels_are_matched_by_their_names() {
     };
     let base = variants("a", vec!["in-place", "read-modify-write"]);
     let new = variants("b", vec!["in-place", "for-update"]);
-    let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![base], vec![new], THROUGHPUT);
     let labels = |names: &[ConfigurationName]| {
         names.iter().map(|name| name.label.clone()).collect::<Vec<_>>()
     };
@@ -526,7 +500,7 @@ fn levels_are_matched_by_their_names() {
 fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
     let base = measured("base", &[100.0, 101.0, 102.0, 99.0]);
     let new = measured("new", &[110.0, 111.0, 112.0, 109.0]);
-    let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![base], vec![new], THROUGHPUT);
     let pair = throughput(&model);
     assert_eq!(pair.verdict, Verdict::Better);
     let ranks = pair.by_ranks.expect("tested");
@@ -540,7 +514,7 @@ fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
     let few = compared(
         vec![measured("base", &[100.0, 101.0, 102.0])],
         vec![measured("new", &[110.0, 111.0, 112.0])],
-        &[ComparisonMetric::Throughput],
+        THROUGHPUT,
     );
     assert_eq!(
         throughput(&few).by_ranks.expect("tested").ratio_interval,
@@ -555,11 +529,7 @@ fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
     // One trial far below hides the difference from Welch's test.
     let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
     let told = |new: &[f64]| {
-        let model = compared(
-            vec![measured("a", &steady)],
-            vec![measured("b", new)],
-            &[ComparisonMetric::Throughput],
-        );
+        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], THROUGHPUT);
         let kind = model.warnings.iter().find_map(|warning| match &warning.kind {
             CompareWarningKind::RanksDisagree { comparisons } => {
                 Some((warning.severity, comparisons.clone()))
@@ -620,7 +590,7 @@ fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
         METRICS.into_iter().filter(|metric| metric.searched().is_none()).collect();
     assert_eq!(told(None, &METRICS), all);
     assert_eq!(told(Some(500.0), &METRICS), all[1..]);
-    assert_eq!(told(Some(500.0), &[ComparisonMetric::Throughput]), [ComparisonMetric::Throughput]);
+    assert_eq!(told(Some(500.0), THROUGHPUT), [ComparisonMetric::Throughput]);
 }
 
 /// Runs of two configurations in four blocks, with the given throughput per block.
@@ -651,7 +621,7 @@ fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
     let model = compared(
         vec![two_configurations("base", base)],
         vec![two_configurations("new", new)],
-        &[ComparisonMetric::Throughput],
+        THROUGHPUT,
     );
     let [over_all] = &model.over_all[..] else { panic!("one metric: {:?}", model.over_all) };
     assert_eq!((over_all.configurations, over_all.clients.as_slice()), (2, &[1, 8][..]));
@@ -675,12 +645,12 @@ fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_seve
             |(at, level): (usize, &f64)| two_configurations(&format!("{name}{at}"), rates(*level));
         levels.iter().enumerate().map(run).collect()
     };
-    let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), &[ComparisonMetric::Throughput]);
+    let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), THROUGHPUT);
     assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
     assert_eq!(one.over_all[0].between_runs, None);
     // The same difference on average, between sides whose runs vary as much.
     let (base, new) = (runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]));
-    let several = compared(base, new, &[ComparisonMetric::Throughput]);
+    let several = compared(base, new, THROUGHPUT);
     let over_all = &several.over_all[0];
     assert_eq!(over_all.effect.verdict, Some(Verdict::Inconclusive), "{over_all:?}");
     assert!((over_all.degrees.expect("tested") - 4.0).abs() < 0.1, "{over_all:?}");
@@ -705,8 +675,7 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         run
     };
     let verdicts = |factor: f64| {
-        let model =
-            compared(vec![run("a", 1.0)], vec![run("b", factor)], &[ComparisonMetric::Throughput]);
+        let model = compared(vec![run("a", 1.0)], vec![run("b", factor)], THROUGHPUT);
         let names = model.statements.iter().map(|it| (it.statement.clone(), it.effect.verdict));
         names.collect::<Vec<_>>()
     };
@@ -721,7 +690,7 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         });
         changed
     };
-    let model = compared(vec![run("a", 1.0)], vec![run_with("b")], &[ComparisonMetric::Throughput]);
+    let model = compared(vec![run("a", 1.0)], vec![run_with("b")], THROUGHPUT);
     let verdict = model.statements[0].effect.verdict;
     assert_eq!(verdict, Some(Verdict::Inconclusive), "{:?}", model.statements);
 }

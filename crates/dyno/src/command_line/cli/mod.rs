@@ -2,10 +2,11 @@
 //! it.
 
 mod examples;
+mod finished_runs;
+mod values;
 
 use crate::failure::Failure;
 use crate::one_line::OneLine;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dyno_drivers::null::server::{Persona, Protocol};
@@ -13,11 +14,13 @@ use dyno_model::address::Address;
 use dyno_model::lists;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::units::Nanos;
-use dyno_report::{EN, Export, Format, LANGUAGES, Lang};
+use dyno_report::{EN, Export, Format, Lang};
 use examples::*;
+pub(crate) use finished_runs::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use values::{languages, one_of};
 
 /// The complete command line.
 #[derive(Debug, Parser)]
@@ -403,25 +406,6 @@ pub(crate) enum Template {
     TestReport,
 }
 
-/// Address of the live view and of the list of runs, if none is given.
-const SERVE: &str = "127.0.0.1:7341";
-
-/// `dyno serve`.
-#[derive(Debug, Args)]
-pub(crate) struct ServeArguments {
-    /// Results folders, or folders that contain them
-    #[arg(value_name = "RESULTS", default_value = crate::run::RESULTS)]
-    pub(crate) results: Vec<PathBuf>,
-
-    /// Address to listen on; one of a network requires a token, as for `dyno run --serve`
-    #[arg(long, value_name = "ADDRESS", default_value = SERVE)]
-    pub(crate) listen: SocketAddr,
-
-    /// Language of the pages
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
-}
-
 /// `dyno import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -514,31 +498,6 @@ const OUTPUTS: [(&str, &str, Output); 11] = [
         Output::Export(Export::Otava),
     ),
 ];
-
-/// `dyno history`.
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArguments {
-    /// Folders that hold the runs of one experiment, such as results/<experiment>
-    #[arg(value_name = "RESULTS", required = true)]
-    pub(crate) results: Vec<PathBuf>,
-
-    /// Folder for the files: history.csv, otava.yaml and a table per series [default: the table of
-    /// all runs to stdout]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-/// `dyno bundle`.
-#[derive(Debug, Args)]
-pub(crate) struct BundleArguments {
-    /// Folder of a run
-    #[arg(value_name = "RESULTS")]
-    pub(crate) results: PathBuf,
-
-    /// File to write; must not exist [default: <run>-bundle.tar.gz]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
 
 /// `dyno compare`.
 #[derive(Debug, Args)]
@@ -652,25 +611,6 @@ const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
 /// The requested formats, each once.
 pub(crate) fn each_once(asked: &[Option<Format>]) -> Vec<Format> {
     lists::distinct(asked.iter().flatten().copied())
-}
-
-/// The languages of reports, by their codes.
-fn languages() -> impl TypedValueParser<Value = Lang> {
-    one_of(&LANGUAGES.map(|lang| (lang.code, lang.name, lang)))
-}
-
-/// A parser for a fixed set of words, each with its help and value.
-fn one_of<T>(words: &[(&'static str, &'static str, T)]) -> impl TypedValueParser<Value = T> + use<T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let words = words.to_vec();
-    PossibleValuesParser::new(
-        words.iter().map(|(word, help, _)| PossibleValue::new(*word).help(*help)),
-    )
-    .map(move |word| {
-        words.iter().find(|(known, ..)| *known == word).expect("only known words are taken").2
-    })
 }
 
 /// `dyno workloads`.

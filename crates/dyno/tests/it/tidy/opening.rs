@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/dyno-host/src/monitor/host.rs", "files below /proc"),
     ("crates/dyno-store/src/disk.rs", "opens a folder, to have its names on the disk"),
     (
-        "crates/dyno/src/commands/compare.rs",
+        "crates/dyno/src/commands/results/compare.rs",
         "adds to what the user names, which may be a device or a link",
     ),
     (

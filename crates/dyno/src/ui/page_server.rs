@@ -1,39 +1,19 @@
-//! `dyno serve`: finished runs in a browser; and the server of `dyno run --serve`.
+//! The server of `dyno run --serve` and `dyno serve`: its address and the token of its clients.
 
-use crate::cli::ServeArguments;
 use crate::failure::Failure;
-use crate::interrupt::Interrupts;
-use crate::printer::Printer;
-use dyno_live::server::{Access, RunsSite, Server, Site};
+use dyno_live::server::{Access, Server, Site};
 use dyno_model::exit_code;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 /// Environment variable with the token that clients must know.
 const TOKEN: &str = "DYNO_SERVE_TOKEN";
 
-/// Serves the list of runs until the user ends the program.
-///
-/// # Errors
-/// When there are no results, or the address cannot be used.
-pub(crate) fn serve(arguments: &ServeArguments, printer: Printer) -> Result<u8, Failure> {
-    let interrupts = Interrupts::listen()?;
-    let site = RunsSite::new(arguments.results.clone(), arguments.lang)?;
-    let address = Bound::new(arguments.listen)?.serve(Arc::new(site))?;
-    printer.diagnosis(&dyno_report::served_at(&address, arguments.lang));
-    while !interrupts.is_requested() {
-        thread::sleep(Duration::from_millis(100));
-    }
-    Ok(exit_code::OK)
-}
-
 /// A server that listens and does not answer yet.
-pub(crate) struct Bound(Server);
+pub(crate) struct PageServer(Server);
 
-impl Bound {
+impl PageServer {
     /// Listens on an address.
     ///
     /// # Errors

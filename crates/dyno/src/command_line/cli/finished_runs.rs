@@ -1,0 +1,54 @@
+//! Arguments of commands for finished runs, except those of `dyno report` and `dyno compare`.
+
+use super::values::languages;
+use clap::Args;
+use dyno_report::{EN, Lang};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Parent folder of results when the user names none.
+pub(crate) const RESULTS: &str = "results";
+
+/// Address of the live view and of the list of runs, if none is given.
+pub(super) const SERVE: &str = "127.0.0.1:7341";
+
+/// `dyno serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Results folders, or folders that contain them
+    #[arg(value_name = "RESULTS", default_value = RESULTS)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Address to listen on; one of a network requires a token, as for `dyno run --serve`
+    #[arg(long, value_name = "ADDRESS", default_value = SERVE)]
+    pub(crate) listen: SocketAddr,
+
+    /// Language of the pages
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
+}
+
+/// `dyno history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// Folders that hold the runs of one experiment, such as results/<experiment>
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Folder for the files: history.csv, otava.yaml and a table per series [default: the table of
+    /// all runs to stdout]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// `dyno bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct BundleArguments {
+    /// Folder of a run
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+
+    /// File to write; must not exist [default: <run>-bundle.tar.gz]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
