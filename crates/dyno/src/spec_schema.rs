@@ -49,7 +49,11 @@ fn table(section: &Section) -> Value {
         "properties": keys,
         "required": required,
         "additionalProperties": match section.prefix {
-            "factors." => json!({ "type": "array" }),
+            // A name with points may be written as tables.
+            "factors." => json!({ "anyOf": [
+                { "type": "array" },
+                { "type": "object", "additionalProperties": { "type": "array" } },
+            ] }),
             "profile." => open_table(),
             prefix => json!(OPEN.contains(&prefix)),
         },

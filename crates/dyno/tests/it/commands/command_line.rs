@@ -43,6 +43,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    for change point detection
       compare      Compare runs before and after a change: a verdict per
                    configuration, and an exit code for CI
+      serve        Show finished runs in a browser: a list, their reports, and
+                   comparisons
       import       Import results of other programs into a results folder, and check
                    a claim against them
       bundle       Pack the files of a run that a bug report needs, without

@@ -177,7 +177,7 @@ fn reports_and_summaries_are_what_their_schemas_say() {
     let verdicts = |document: &Value| -> Vec<(String, String)> {
         let limits = document["limits"].as_array().expect("limits");
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
-        limits.iter().map(|row| (text(&row["measure"]), text(&row["verdict"]))).collect()
+        limits.iter().map(|row| (text(&row["metric"]), text(&row["verdict"]))).collect()
     };
     assert_eq!(verdicts(&report), verdicts(&summary));
     assert_eq!(verdicts(&report).len(), 5 * 4 + 2, "{ended}");
