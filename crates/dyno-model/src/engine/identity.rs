@@ -27,7 +27,8 @@ impl Identity {
     #[must_use]
     pub fn told(self, versions: &str, settings: &[&str]) -> Self {
         let engine = self.product.engine();
-        // What it reports on connecting is certain; answers may name the product behind a proxy.
+        // The version in the greeting is always known. Behind a proxy only the answers to queries
+        // name the product.
         let all = format!("{} {versions}", self.version);
         match Product::recognised(engine, &all, settings) {
             other @ Product::Other(..) => Self { product: other, ..self },

@@ -1,10 +1,10 @@
 //! The table of products that speak the protocol of another product: how they identify themselves,
-//! and what they lack. What a product is not known to lack is tried, and a refusal is reported.
+//! and what they lack. dyno tries every other feature and reports those that the server rejects.
 //!
-//! Sources are the products' manuals: CockroachDB "PostgreSQL Compatibility" and "Session
-//! Variables", YugabyteDB "YSQL", TiDB "MySQL Compatibility" and "Server Status Variables", Vitess
-//! "MySQL Compatibility", Amazon Aurora "Determining the version", and the flags of the managed
-//! services.
+//! The facts are those of the products' manuals, and were not checked on running servers:
+//! CockroachDB "PostgreSQL Compatibility" and "Session Variables", YugabyteDB "YSQL", TiDB "MySQL
+//! Compatibility" and "Server Status Variables", Vitess "MySQL Compatibility", Amazon Aurora
+//! "Determining the version", and the flags of the managed services.
 
 use super::{Engine, Product};
 

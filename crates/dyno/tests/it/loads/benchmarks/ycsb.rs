@@ -110,7 +110,10 @@ fn one_line_takes_a_property_file_of_ycsb() {
     let ended = line(&["--set", "workload.properties=\"mix\"", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let report = std::fs::read_to_string(bench.path().join("r/report.html"));
-    assert!(report.is_ok_and(|it| it.contains("mix (without operationcount)")), "it is told");
+    assert!(
+        report.is_ok_and(|it| it.contains("mix (without operationcount)")),
+        "the report names the property that dyno does not use"
+    );
     let record = records(&bench.path().join("r")).remove(0);
     let inserted = committed(&record, "insert");
     assert!(inserted > 0 && record.audit.verdict() <= AuditVerdict::Undecided, "{ended}");
