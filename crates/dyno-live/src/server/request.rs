@@ -57,7 +57,8 @@ impl Request {
         }
         let target = parsed.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        if !path.starts_with('/') {
+        // As a redirection, a path with two slashes would lead to another host.
+        if !path.starts_with('/') || path.starts_with("//") {
             return Some(Err(Status::BadRequest));
         }
         let field = |field: &httparse::Header<'_>| {

@@ -94,6 +94,7 @@ fn nothing_but_get_is_answered() {
         assert_eq!(request(&head), Err(Status::MethodNotAllowed), "{method}");
     }
     assert_eq!(request("GET http://evil/ HTTP/1.1\nHost: localhost"), Err(Status::BadRequest));
+    assert_eq!(request("GET //evil.example/ HTTP/1.1\nHost: localhost"), Err(Status::BadRequest));
     assert_eq!(request("nonsense"), Err(Status::BadRequest));
 }
 
