@@ -16,7 +16,7 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 
 /// The built-in experiment, which runs without a server.
-const QUICKSTART: &str = include_str!("../../../../experiments/quickstart.toml");
+const QUICKSTART: &str = include_str!("../../quickstart.toml");
 /// Name of the built-in experiment in messages and results.
 const QUICKSTART_NAME: &str = "quickstart.toml";
 /// Largest spec that is read, bytes. A larger file is not a spec.
