@@ -39,8 +39,17 @@ fn gitlab_script(job: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// Replaces cargo, which would build dyno for minutes: checks its arguments, and installs the
+/// program of this test.
+const CARGO: &str = "#!/bin/sh
+set -e
+[ \"$*\" = \"install --locked --quiet --root tools --git $DYNO_SOURCES dyno\" ]
+mkdir -p tools/bin
+ln -s \"$DYNO\" tools/bin/dyno
+";
+
 /// A repository with the spec, shortened, a build script that installs PostgreSQL's programs, and
-/// an archive of dyno.
+/// a program instead of cargo.
 fn repository(bench: &Bench) {
     let spec = text("examples/ci/regression.toml");
     let short = [
@@ -62,27 +71,31 @@ fn repository(bench: &Bench) {
     );
     fs::create_dir(bench.path().join("performance")).expect("made");
     bench.file("performance/regression.toml", spec);
-    let build = bench.file("performance/build", build);
-    fs::set_permissions(build, fs::Permissions::from_mode(0o755)).expect("set");
+    fs::create_dir(bench.path().join("programs")).expect("made");
+    for (name, script) in [("performance/build", build.as_str()), ("programs/cargo", CARGO)] {
+        let program = bench.file(name, script);
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("set");
+    }
     // dyno starts servers as another user, who must reach the programs.
     fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o755)).expect("set");
     let prepare = "set -e
-        mkdir archive; ln -s \"$DYNO\" archive/dyno; tar -czhf dyno.tar.gz archive; rm -r archive
         git init -q -b main .; git config user.name n; git config user.email e
         echo 1 > version; git add version performance; git commit -q -m base
         git update-ref refs/remotes/origin/main HEAD
         echo 2 > version; git commit -q -a -m new";
-    let ended = shell(bench, prepare, &[]);
+    let ended = shell(bench, prepare, "", &[]);
     assert!(ended.status.success(), "{ended:?}");
 }
 
-/// Runs a script as the runners of both services do.
-fn shell(bench: &Bench, script: &str, environment: &[(&str, &str)]) -> Output {
-    let archive = format!("file://{}/dyno.tar.gz", bench.path().display());
+/// Runs a script as the runners of both services do. `added` is searched for programs first.
+fn shell(bench: &Bench, script: &str, added: &str, environment: &[(&str, &str)]) -> Output {
+    let search = std::env::var("PATH").expect("a path");
+    let search = format!("{added}:{}/programs:{search}", bench.path().display());
     let mut command = Command::new("bash");
     command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]);
     command.current_dir(bench.path()).env("TMPDIR", bench.path());
-    command.env("DYNO", env!("CARGO_BIN_EXE_dyno")).env("DYNO_ARCHIVE", archive);
+    command.env("DYNO", env!("CARGO_BIN_EXE_dyno")).env("PATH", search.trim_start_matches(':'));
+    command.env("DYNO_SOURCES", "https://sources.example/dbdyno");
     command.envs(environment.iter().copied()).output().expect("bash")
 }
 
@@ -116,14 +129,9 @@ fn the_workflow_of_github_reaches_a_verdict() {
     let [path, summary] = [&path, &summary].map(|path| path.to_str().expect("text"));
     for step in &steps {
         let added = fs::read_to_string(path).expect("text");
-        let search = format!("{}:{}", added.trim(), std::env::var("PATH").expect("a path"));
-        let environment = [
-            ("GITHUB_BASE_REF", "main"),
-            ("GITHUB_PATH", path),
-            ("GITHUB_STEP_SUMMARY", summary),
-            ("PATH", search.trim_start_matches(':')),
-        ];
-        let ended = shell(&bench, &step.script, &environment);
+        let environment =
+            [("GITHUB_BASE_REF", "main"), ("GITHUB_PATH", path), ("GITHUB_STEP_SUMMARY", summary)];
+        let ended = shell(&bench, &step.script, added.trim(), &environment);
         let is_expected = ended.status.success() || step.name == "Verdict" && is_verdict(&ended);
         assert!(is_expected, "{}: {ended:?}", step.name);
     }
@@ -139,8 +147,8 @@ fn the_job_of_gitlab_reaches_a_verdict() {
     let bench = Bench::new();
     repository(&bench);
     let script = gitlab_script(&text("examples/ci/gitlab.yml"));
-    assert_eq!(script.lines().count(), 9, "{script}");
-    let ended = shell(&bench, &script, &[("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD^")]);
+    assert_eq!(script.lines().count(), 8, "{script}");
+    let ended = shell(&bench, &script, "", &[("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD^")]);
     assert!(is_verdict(&ended), "{ended:?}");
     has_reports(bench.path());
 }
