@@ -18,6 +18,7 @@ mod silencer;
 use dyno_host::server::{StartOptions, locate, start};
 use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::plan::{ApplicationKind, ApplicationPlan, ManagedServer, ServerKind, Via};
+use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,6 +34,15 @@ pub use tempfile::TempDir;
 /// Environment variable that makes a missing server fail the tests that need it.
 pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
 
+/// Prints why a test is skipped, or fails it if nothing may be missing.
+///
+/// # Panics
+/// If [`REQUIRE_SERVERS`] is set.
+pub fn skip(reason: impl Display) {
+    assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{reason}");
+    eprintln!("SKIPPED: {reason}");
+}
+
 /// Prepares a server of this kind if its program is installed.
 #[must_use]
 pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
@@ -43,8 +53,7 @@ pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     match locate(kind, None) {
         Ok(_) => Some(server),
         Err(error) => {
-            assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{error}");
-            eprintln!("SKIPPED: {error}");
+            skip(error);
             None
         }
     }
@@ -73,8 +82,7 @@ pub fn require_application() -> Option<&'static Path> {
     match built {
         Ok(war) => Some(war),
         Err(error) => {
-            assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{error}");
-            eprintln!("SKIPPED: {error}");
+            skip(error);
             None
         }
     }

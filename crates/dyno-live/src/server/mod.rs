@@ -21,19 +21,15 @@ pub use run::RunSite;
 pub use runs::RunsSite;
 
 use request::Request;
-use response::{Response, Status};
+use response::{Response, Status, TIMEOUT};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 /// Connections at a time; more are closed at once.
 const CONNECTIONS_MAX: usize = 32;
-
-/// Maximum time for the head of a request, and for each write of a response.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The stack of the thread of a connection. Reports are rendered on it.
 const STACK: usize = 2 << 20;
@@ -106,7 +102,6 @@ impl Drop for Slot {
 
 /// Reads one request and answers it.
 fn answer(mut stream: TcpStream, access: &Access, site: &dyn Site) -> io::Result<()> {
-    stream.set_write_timeout(Some(TIMEOUT))?;
     let request = match Request::read(&mut stream, TIMEOUT)? {
         Ok(request) => request,
         Err(status) => return Response::status(status).send(&mut stream),

@@ -35,7 +35,7 @@ pub struct RunSite {
 /// How the pages become the report.
 #[derive(Debug, Default)]
 struct Ending {
-    report: Mutex<Option<String>>,
+    report: Mutex<Option<Arc<str>>>,
     /// Pages that receive events.
     watching: AtomicUsize,
     /// Reports that were sent.
@@ -52,7 +52,7 @@ impl RunSite {
     /// Shows the report in the pages that are open, and returns when they have loaded it.
     pub fn finish(&self, report: String) {
         let watching = self.ending.watching.load(Ordering::Relaxed) as u64;
-        *self.ending.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        *self.ending.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.into());
         self.live.wake();
         let until = Instant::now() + REPORT_LOADED;
         while self.ending.loaded.load(Ordering::Relaxed) < watching && Instant::now() < until {
@@ -117,8 +117,8 @@ fn send_events(live: &Live, ending: &Ending, stream: &mut TcpStream) -> io::Resu
     let _watching = Watching(ending);
     let mut seen = 0;
     loop {
-        let view = live.read(View::new);
-        write_event(stream, "state", seen, &view.json())?;
+        let state = live.read(View::new).json();
+        write_event(stream, "state", seen, &state)?;
         if ending.report.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return write_event(stream, "report", seen, "{}");
         }

@@ -10,6 +10,7 @@ use dyno_report::{EN, LANGUAGES};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1)>\n# x";
 
@@ -146,6 +147,76 @@ fn events_hold_the_whole_state_and_end_with_the_report() {
     let report = answered(Access::local(), site, "GET /report.html HTTP/1.1\nHost: HOST");
     assert!(report.ends_with("<p>the report</p>"), "{report}");
     assert!(report.contains("script-src 'sha256-"), "{report}");
+}
+
+/// Connections to a server of this site that have sent a request for a path and read nothing.
+fn connected(site: Arc<dyn Site>, path: &str, count: usize) -> Vec<TcpStream> {
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = server.address().unwrap();
+    server.serve(Access::local(), site).unwrap();
+    let connect = |_| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        stream
+    };
+    (0..count).map(connect).collect()
+}
+
+/// Memory of this process.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn clients_that_do_not_read_delay_no_event_take_bounded_memory_and_are_dropped() {
+    let mut live = live();
+    // Events of 5 MB, more than the operating system buffers.
+    for _ in 0..100 {
+        live.say(&"x".repeat(50_000));
+    }
+    let before = resident_bytes();
+    let mut silent = connected(site(&live), "/events", CONNECTIONS_MAX);
+    // The head of a response is shorter: all events have begun.
+    for stream in &mut silent {
+        stream.read_exact(&mut [0; 1024]).unwrap();
+    }
+    let second = Nanos(1_000_000_000);
+    let interval = IntervalRecord::empty("b01-001", false, Nanos(0), second, &[]);
+    for _ in 0..10_000 {
+        live.interval(&interval);
+    }
+    let grown = resident_bytes().saturating_sub(before) >> 20;
+    assert!(grown < 32 * 16, "{grown} MB");
+    let address = silent[0].peer_addr().unwrap();
+    let answers = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let _ = write!(stream, "GET /metrics HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).is_ok_and(|_| answer.ends_with("# EOF\n"))
+    };
+    assert!(!answers(), "all connections are in use");
+    let until = Instant::now() + 4 * TIMEOUT;
+    while !answers() {
+        assert!(Instant::now() < until, "nobody was dropped");
+        thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_client_that_takes_a_little_at_a_time_is_dropped() {
+    let (live, whole) = (live(), 64 << 20);
+    let site = site(&live);
+    site.finish("x".repeat(whole));
+    let mut slow = connected(site, "/report.html", 1).remove(0);
+    let (mut piece, mut received) = (vec![0; 64 << 10], 0);
+    // At this pace the report would take a minute.
+    while let Ok(length @ 1..) = slow.read(&mut piece) {
+        received += length;
+        thread::park_timeout(Duration::from_millis(50));
+    }
+    assert!(received < whole, "{received}");
 }
 
 #[test]

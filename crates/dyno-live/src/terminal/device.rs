@@ -84,8 +84,10 @@ impl Device {
 }
 
 impl Write for Device {
+    /// Discards a drawing that is late: the terminal is restored, and shows other output.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        io::stderr().write(bytes)
+        let is_shown = ORIGINAL.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_shown { io::stderr().write(bytes) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

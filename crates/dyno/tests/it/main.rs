@@ -7,6 +7,7 @@ mod loads;
 mod program;
 mod systems;
 mod tidy;
+mod views;
 
 use commands::init;
 use life_cycle::ends;

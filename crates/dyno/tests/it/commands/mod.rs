@@ -8,7 +8,6 @@ mod first_contact;
 mod import;
 pub(crate) mod init;
 mod languages;
-mod live;
 mod plan;
 mod preflight;
 mod secrets;
