@@ -77,8 +77,11 @@ pub(crate) fn server() -> Option<&'static Server> {
         .as_ref()
 }
 
-/// The folder of the newest installed version.
+/// The folder that the environment names, otherwise that of the newest installed version.
 fn programs() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("DYNO_POSTGRES_BIN_DIR") {
+        return Some(folder.into());
+    }
     let version =
         |path: &Path| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let mut versions: Vec<_> =
