@@ -41,9 +41,13 @@ pub fn snapshot_of(
                 if databases.is_empty() { slice::from_ref(&target.database) } else { databases };
             let mut session = ControlConnection::open(target)?;
             let mut counters = (server.counters)(&mut session, databases)?;
-            if session.identity().product.lacks(Capability::CommitCounter) {
-                let counter = target.engine.traits().commit_counter;
-                counters.retain(|name, _| Some(name.as_str()) != counter);
+            // A pooler's sessions do not end with those of the clients, and report later.
+            let pooled = server.lock.pooled.as_ref();
+            let is_pooled = pooled.map(|it| it.changes_sessions(&mut session)).transpose()?;
+            let is_late =
+                is_pooled == Some(true) || session.identity().lacks(Capability::CommitCounter);
+            if let Some(counter) = target.engine.traits().commit_counter.filter(|_| is_late) {
+                counters.remove(counter.name);
             }
             Ok(counters)
         }

@@ -14,7 +14,7 @@ pub(super) const TRAITS: Traits = Traits {
     has_one_writer: false,
     names_need_text: true,
     has_extended_queries: false,
-    commit_counter: Some("Com_commit"),
+    commit_counter: Some(CommitCounter { name: "Com_commit", is_exact: true }),
     flush_statistics: None,
     jdbc: Some("mariadb"),
     analyze: &["ANALYZE TABLE"],

@@ -15,7 +15,7 @@ pub(super) const TRAITS: Traits = Traits {
     names_need_text: false,
     has_extended_queries: true,
     // Its counter includes every statement that commits by itself, including dyno's own queries.
-    commit_counter: None,
+    commit_counter: Some(CommitCounter { name: "xact_commit", is_exact: false }),
     // Unavailable before version 15; the counters then include activity before the window.
     flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
     jdbc: None,
@@ -138,7 +138,7 @@ impl Syntax {
 }
 
 /// libpq's environment variables and the corresponding parameters.
-const VARIABLES: [(&str, &str); 19] = [
+const VARIABLES: [(&str, &str); 22] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -151,10 +151,13 @@ const VARIABLES: [(&str, &str); 19] = [
     ("PGSSLCERT", "sslcert"),
     ("PGSSLKEY", "sslkey"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
+    ("PGSSLNEGOTIATION", "sslnegotiation"),
+    ("PGMAXPROTOCOLVERSION", "max_protocol_version"),
+    ("PGTARGETSESSIONATTRS", "target_session_attrs"),
+    ("PGCHANNELBINDING", "channel_binding"),
     ("PGOPTIONS", "options"),
     ("PGAPPNAME", "application_name"),
     // Parameters that would make a connection less secure than the user expects, or redirect it.
-    ("PGCHANNELBINDING", "channel_binding"),
     ("PGGSSENCMODE", "gssencmode"),
     ("PGREQUIREPEER", "requirepeer"),
     ("PGSSLCRL", "sslcrl"),

@@ -1,19 +1,20 @@
-//! The table of products that speak the protocol of another product: how they identify themselves,
-//! and what they lack. dyno tries every other feature and reports those that the server rejects.
+//! Two tables of what servers lack: of products that speak the protocol of another product, with
+//! how they identify themselves, and of older versions. dyno tries every other feature and reports
+//! those that the server rejects.
 //!
-//! The facts are those of the products' manuals, and were not checked on running servers:
+//! The facts are those of the products' manuals; README says which products were tested:
 //! CockroachDB "PostgreSQL Compatibility" and "Session Variables", YugabyteDB "YSQL", TiDB "MySQL
 //! Compatibility" and "Server Status Variables", Vitess "MySQL Compatibility", Amazon Aurora
 //! "Determining the version", and the flags of the managed services.
 
-use super::{Engine, Product};
+use super::{Engine, Identity, Product};
 
 /// A feature of the product to which a protocol belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// VACUUM.
     Vacuum,
-    /// The counter of COMMITs counts those of all sessions.
+    /// The counter of commits contains those of all sessions as soon as they have ended.
     CommitCounter,
     /// Locks held by a session under a name or number that the client chooses.
     AdvisoryLocks,
@@ -68,7 +69,7 @@ const COMPATIBLE: &[Compatible] = &[
         &[Vacuum, AdvisoryLocks],
     ),
     // VACUUM only writes a notice.
-    row(Postgres, "yugabytedb", "YugabyteDB", &[Version("-YB-")], &[Vacuum]),
+    row(Postgres, "yugabytedb", "YugabyteDB", &[Version("-YB-")], &[Vacuum, CommitCounter]),
     row(Postgres, "redshift", "Amazon Redshift", &[Version("Redshift")], &[AdvisoryLocks]),
     row(Postgres, "greenplum", "Greenplum", &[Version("Greenplum Database")], &[]),
     row(Postgres, "edb", "EDB Advanced Server", &[Version("EnterpriseDB Advanced Server")], &[]),
@@ -78,6 +79,12 @@ const COMPATIBLE: &[Compatible] = &[
     row(Postgres, "azure", "Azure Database for PostgreSQL", &[Setting("azure.")], &[]),
     row(Postgres, "neon", "Neon", &[Setting("neon.")], &[]),
     row(Postgres, "rds", "Amazon RDS for PostgreSQL", &[Setting("rds.")], &[]),
+];
+
+/// The first version of an engine that has a capability.
+const SINCE: &[(Engine, Capability, u32)] = &[
+    // Before, sessions sent their counts to a process that published them later.
+    (Postgres, CommitCounter, 15),
 ];
 
 const fn row(
@@ -100,6 +107,18 @@ impl Compatible {
                 Setting(start) => settings.iter().any(|name| name.starts_with(start)),
             })
         })
+    }
+}
+
+impl Identity {
+    /// True when this version of the product is known to lack a feature.
+    #[must_use]
+    pub fn lacks(&self, capability: Capability) -> bool {
+        let engine = self.product.engine();
+        let since = SINCE.iter().find(|(of, what, _)| (*of, *what) == (engine, capability));
+        let major = self.version.split('.').next().and_then(|text| text.parse::<u32>().ok());
+        let is_older = since.zip(major).is_some_and(|((.., since), major)| major < *since);
+        is_older || self.product.lacks(capability)
     }
 }
 
@@ -181,6 +200,14 @@ mod tests {
         assert!(!percona.has_programs_of(Product::Mariadb));
         let mariadb = Product::recognised(Mysql, "5.5.5-10.11.11-MariaDB Percona", &[]);
         assert_eq!(mariadb, Product::Mariadb);
+    }
+
+    #[test]
+    fn older_versions_lack_what_later_ones_have() {
+        let lacks = |engine, version| Identity::reported(engine, version).lacks(CommitCounter);
+        assert!(lacks(Postgres, "14.23") && lacks(Postgres, "15.2-YB-2025.1.0.0-b0"));
+        assert!(!lacks(Postgres, "15.18 (Debian 15.18-0+deb12u1)") && !lacks(Postgres, "18.4"));
+        assert!(!lacks(Mysql, "9.7.0") && lacks(Mysql, "8.0.11-TiDB-v8.5.1"));
     }
 
     #[test]

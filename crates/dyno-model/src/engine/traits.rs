@@ -30,8 +30,8 @@ pub struct Traits {
     /// True when statements can be parsed, bound and executed each time
     /// ([`QueryMode::Extended`](crate::target::QueryMode::Extended)).
     pub has_extended_queries: bool,
-    /// The server's counter of COMMITs, if it counts exactly those that were sent.
-    pub commit_counter: Option<&'static str>,
+    /// The server's counter of COMMITs.
+    pub commit_counter: Option<CommitCounter>,
     /// Sent before a trial's window, so that the server's statistics then include the previous
     /// activity of the session.
     pub flush_statistics: Option<&'static str>,
@@ -59,6 +59,16 @@ pub struct Traits {
     pub dialect: Option<Dialect>,
     /// The sysbench driver for it.
     pub sysbench: SysbenchDriver,
+}
+
+/// A server's counter of committed transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommitCounter {
+    /// Its name.
+    pub name: &'static str,
+    /// True when it counts the COMMITs that were sent and nothing else; otherwise it also counts
+    /// statements outside of transaction blocks and transactions of the server's own.
+    pub is_exact: bool,
 }
 
 /// Where statements are executed.

@@ -18,6 +18,7 @@ mod tests;
 
 use crate::audit::{AuditCheck, AuditVerdict};
 use crate::counters::TrialCounters;
+use crate::engine::CommitCounter;
 use crate::fault::{Expected, FaultRecord};
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
@@ -414,20 +415,21 @@ fn restart(facts: &Facts) -> Option<Warning> {
 /// MySQL counts COMMIT and BEGIN of all sessions; a difference means that another session worked on
 /// the server, or that dyno has a bug. The server may not count a COMMIT that it rejected: Galera
 /// rejects it for a transaction that another node has aborted, without examining the statement.
+/// PostgreSQL also counts statements outside of transaction blocks, and its own processes.
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
-    let counter = asked.engine.traits().commit_counter?;
-    let Some(theirs) = record.server_counters.get(counter) else {
-        return Some(Warning::CommitsNotCompared { counter: counter.to_owned() });
+    let CommitCounter { name, is_exact } = asked.engine.traits().commit_counter?;
+    let counter = name.to_owned();
+    let theirs = record.server_counters.get(name).and_then(|count| u64::try_from(*count).ok());
+    let Some(theirs) = theirs else {
+        return Some(Warning::CommitsNotCompared { counter, in_doubt: 0 });
     };
     let in_doubt =
         record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.counters.reconnects);
     if in_doubt > 0 {
-        return None;
+        return Some(Warning::CommitsNotCompared { counter, in_doubt });
     }
-    let theirs = u64::try_from(*theirs).ok()?;
     let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
     let refused = record.sum_of_groups(|_, facts| facts.commits_refused_in_all);
-    let counter = counter.to_owned();
-    let is_counted = theirs <= ours && ours - theirs <= refused;
+    let is_counted = theirs >= ours.saturating_sub(refused) && (theirs <= ours || !is_exact);
     (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })
 }

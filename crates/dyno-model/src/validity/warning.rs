@@ -243,10 +243,15 @@ pub enum Warning {
         /// The server's count.
         theirs: u64,
     },
-    /// The server did not report its number of commits, so dyno's count was not checked against it.
+    /// The server did not report its number of commits, or it is unknown which of the last COMMITs
+    /// it executed, so dyno's count was not checked against it.
     CommitsNotCompared {
-        /// The missing counter.
+        /// The server's counter.
         counter: String,
+        /// Transactions whose connection ended before their result was known; 0 if the server did
+        /// not report the counter.
+        #[serde(default)]
+        in_doubt: u64,
     },
     /// The server rejected a statement without which the run continued.
     StatementRefused {

@@ -130,7 +130,12 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             let [ours, theirs] = [ours, theirs].map(|number| figures::count(*number));
             fill!(COUNTERS_DIFFER, lang, counter, ours, theirs)
         }
-        Warning::CommitsNotCompared { counter } => fill!(COMMITS_NOT_COMPARED, lang, counter),
+        Warning::CommitsNotCompared { counter, in_doubt: 0 } => {
+            fill!(COMMITS_NOT_COMPARED, lang, counter)
+        }
+        Warning::CommitsNotCompared { counter, in_doubt } => {
+            fill!(COMMITS_IN_DOUBT, lang, counter, in_doubt)
+        }
         Warning::SettingsNotRead { system, reason } => {
             fill!(SETTINGS_NOT_READ, lang, system, reason = said(reason, lang))
         }
@@ -259,7 +264,8 @@ mod tests {
             Warning::ForeignSessions { sessions: 2 },
             Warning::Steal { share: 0.02 },
             Warning::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
-            Warning::CommitsNotCompared { counter: text() },
+            Warning::CommitsNotCompared { counter: text(), in_doubt: 0 },
+            Warning::CommitsNotCompared { counter: text(), in_doubt: 3 },
             Warning::StatementRefused { statement: text(), reason: text() },
             Warning::SettingsNotRead { system: text(), reason: text() },
             Warning::Unpaced,

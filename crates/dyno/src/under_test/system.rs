@@ -143,6 +143,14 @@ impl Ready {
         Some(self.within_limit(self.started(network_path)?.target.clone()))
     }
 
+    /// Its version, after the name of a product that only shares the protocol.
+    pub(crate) fn version(&self) -> &str {
+        match &self.source {
+            Source::Managed(server) => &server.version,
+            Source::Existing(existing) => &existing.version,
+        }
+    }
+
     pub(crate) fn target(&self) -> Target {
         match &self.source {
             Source::Managed(server) => self.within_limit(server.target()),

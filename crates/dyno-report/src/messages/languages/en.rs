@@ -827,6 +827,7 @@ messages! {
         OTHER_PROCESSES_CPU: "CPU used by other processes: up to {percent} of this machine during the window (processors: {processes}). Stop other programs while measuring.",
         COUNTERS_DIFFER: "The server counted {theirs} for {counter}, but the load generator counted {ours}.",
         COMMITS_NOT_COMPARED: "The server did not report its number of commits ({counter}), so it was not compared with the load generator's count.",
+        COMMITS_IN_DOUBT: "The server's number of commits ({counter}) was not compared with the load generator's count, because the outcome of {in_doubt} transactions is unknown: their connections ended first.",
         SETTINGS_NOT_READ: "The server of {system} did not report its settings: {reason}. The results do not include them.",
         STATEMENT_REFUSED: "The server rejected {statement}: {reason}. dyno continued without it.",
         BLOCK_RESTARTED: "The machine was restarted (or changed) during block {block}. Comparisons within the block assume the same conditions.",

@@ -689,6 +689,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             OTHER_PROCESSES_CPU: "ほかのプロセスのCPU使用率は、測定区間中に最大{percent}でした（プロセス別コア換算：{processes}）。測定中はほかのプログラムを止めてください。",
             COUNTERS_DIFFER: "{counter}のサーバー側の集計は{theirs}、負荷生成側の集計は{ours}です。",
             COMMITS_NOT_COMPARED: "サーバーがコミット数（{counter}）を返さないため、負荷生成側の集計と比較していません。",
+            COMMITS_IN_DOUBT: "接続が先に切れて結果が不明なトランザクションが{in_doubt}件あるため、サーバー側のコミット数（{counter}）を負荷生成側の集計と比較していません。",
             SETTINGS_NOT_READ: "{system}のサーバーが設定の参照を拒否したため、結果に設定値は含まれません：{reason}",
             STATEMENT_REFUSED: "サーバーが{statement}を拒否したため、省略して続行しました：{reason}",
             BLOCK_RESTARTED: "ブロック{block}の途中でマシンが再起動または変更されました。ブロック内の比較は同じ条件を前提とします。",

@@ -688,6 +688,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             OTHER_PROCESSES_CPU: "다른 프로세스의 CPU 사용률이 측정 구간 중 최대 {percent}였습니다(프로세스별 코어 환산: {processes}). 측정 중에는 다른 프로그램을 중지하십시오.",
             COUNTERS_DIFFER: "{counter}의 서버 집계는 {theirs}, 부하 발생기 집계는 {ours}입니다.",
             COMMITS_NOT_COMPARED: "서버가 커밋 수({counter})를 제공하지 않아 부하 발생기의 집계와 비교하지 못했습니다.",
+            COMMITS_IN_DOUBT: "연결이 먼저 끊겨 결과를 알 수 없는 트랜잭션이 {in_doubt}건이어서 서버의 커밋 수({counter})를 부하 발생기의 집계와 비교하지 않았습니다.",
             SETTINGS_NOT_READ: "{system} 서버가 설정 조회를 거부하여 결과에 설정값이 없습니다: {reason}",
             STATEMENT_REFUSED: "서버가 {statement} 실행을 거부하여 생략하고 계속했습니다: {reason}",
             BLOCK_RESTARTED: "블록 {block} 도중 장비가 재시작되거나 변경되었습니다. 블록 내 비교는 같은 조건을 전제로 합니다.",
