@@ -2,6 +2,7 @@
 //! AuthenticationOk message.
 #![no_main]
 
+use dyno_drivers::postgres::protocol::authentication::Login;
 use dyno_drivers::postgres::protocol::greeting::Greeting;
 use dyno_drivers::postgres::protocol::inbox::Inbox;
 use dyno_model::secret::Secret;
@@ -9,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let password = Secret::new("pencil");
-    let mut greeting = Greeting::new("user", &password, "abc".to_owned());
+    let mut greeting = Greeting::new(Login::new("user", &password, "abc".to_owned()));
     let mut inbox = Inbox::default();
     let mut output = Vec::new();
     let mut rest = data;

@@ -55,7 +55,13 @@ pub fn resolve(
     // The variables apply to all connections of a user, and have no effect on one that cannot or
     // should not be encrypted.
     if is_socket || keys.text(Key::Encryption).is_none() {
-        for key in [Key::Encryption, Key::Authorities, Key::Certificate, Key::PrivateKey] {
+        for key in [
+            Key::Encryption,
+            Key::TlsNegotiation,
+            Key::Authorities,
+            Key::Certificate,
+            Key::PrivateKey,
+        ] {
             let is_variable =
                 |name: &str| usual.variables.iter().any(|(variable, _)| *variable == name);
             if keys.value(key).is_some_and(|value| is_variable(&value.name)) {

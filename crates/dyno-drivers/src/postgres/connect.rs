@@ -2,25 +2,91 @@
 
 use super::connection::Connection;
 use super::protocol::Malformed;
+use super::protocol::authentication::Login;
+use super::protocol::certificate;
 use super::protocol::frontend;
 use super::protocol::greeting::{Greeting, SessionFacts};
 use super::protocol::inbox::Inbox;
 use super::protocol::scram::{self, SaltedPassword};
 use crate::driver::{Driver, Result};
 use crate::transport::{Io, Stream, client_configuration, stream_failure};
-use crate::value::Discard;
+use crate::value::{Discard, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Target, Tls};
+use dyno_model::target::{Endpoint, ServerState, Target, Tls};
 use ring::rand::{SecureRandom, SystemRandom};
+use rustls::ClientConfig;
 use std::cell::RefCell;
+use std::iter;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Opens a connection; a single deadline applies to all steps.
+/// PostgreSQL's name in the TLS handshake.
+const ALPN: &[u8] = b"postgresql";
+
+/// Opens a connection to the first address whose server answers and is in the wanted state.
 pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
+    if target.alternatives.is_empty() && target.wanted_state == ServerState::Any {
+        return open_one(target, io).await;
+    }
+    let mut wanted = vec![target.wanted_state];
+    if target.wanted_state == ServerState::PreferStandby {
+        wanted = vec![ServerState::Standby, ServerState::Any];
+    }
+    let mut failed = None;
+    for wanted in wanted {
+        let others = target.alternatives.iter().map(|endpoint| Target {
+            endpoint: endpoint.clone(),
+            detour: None,
+            ..target.clone()
+        });
+        for target in iter::once(target.clone()).chain(others) {
+            match open_in_state(&target, wanted, io).await {
+                // Another server would reject the account too, or must not get its password.
+                Err(failure)
+                    if !matches!(
+                        failure.kind,
+                        FailureKind::Authentication
+                            | FailureKind::Certificate
+                            | FailureKind::Cancelled
+                    ) =>
+                {
+                    failed = Some(failure);
+                }
+                other => return other,
+            }
+        }
+    }
+    Err(failed.expect("at least one address was tried"))
+}
+
+async fn open_in_state(target: &Target, wanted: ServerState, io: &Io) -> Result<Connection> {
+    let mut connection = open_one(target, io).await?;
+    let (question, expected) = match wanted {
+        ServerState::Any | ServerState::PreferStandby => return Ok(connection),
+        ServerState::ReadWrite => ("SHOW transaction_read_only", "off"),
+        ServerState::ReadOnly => ("SHOW transaction_read_only", "on"),
+        ServerState::Primary => ("SELECT pg_is_in_recovery()", "f"),
+        ServerState::Standby => ("SELECT pg_is_in_recovery()", "t"),
+    };
+    let mut answer = Table::default();
+    connection.query(question, &mut answer).await?;
+    if answer.0.first().and_then(|row| row.first()?.as_deref()) == Some(expected) {
+        return Ok(connection);
+    }
+    connection.close().await;
+    Err(FailureKind::NotReady.failure(format!(
+        "the server of {} is not in the state `target_session_attrs={}`",
+        target.endpoint,
+        wanted.name()
+    )))
+}
+
+/// Opens a connection to the target's address; a single deadline applies to all steps.
+async fn open_one(target: &Target, io: &Io) -> Result<Connection> {
     let deadline = Instant::now() + target.connect_timeout;
     let mut stream = Stream::connect(target.opened_at(), io, deadline).await?;
     stream.set_deadline(Some(deadline));
@@ -65,6 +131,20 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     else {
         return Ok(());
     };
+    if target.has_direct_tls {
+        let mut configuration = ClientConfig::clone(&configuration);
+        configuration.alpn_protocols = vec![ALPN.to_vec()];
+        stream.start_tls(Arc::new(configuration), host).await?;
+        // Another service at this address could have been confused by our messages otherwise.
+        return match stream.agreed_protocol() {
+            Some(ALPN) => Ok(()),
+            _ => Err(FailureKind::Unsupported.failure(format!(
+                "{} did not confirm PostgreSQL's protocol in the TLS handshake; \
+                 `sslnegotiation=direct` needs PostgreSQL 17 or later",
+                target.endpoint
+            ))),
+        };
+    }
     let mut request = Vec::new();
     frontend::tls_request(&mut request);
     stream.write_all(&request).await.map_err(stream_failure)?;
@@ -100,7 +180,9 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
 async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<SessionFacts> {
     let mut output = Vec::new();
     startup(target, &mut output)?;
-    let mut greeting = Greeting::new(&target.user, &target.password, nonce()?);
+    let certificate = stream.server_certificate().and_then(certificate::hash);
+    let login = Login::new(&target.user, &target.password, nonce()?);
+    let mut greeting = Greeting::new(login.bound(target.channel_binding, certificate));
     loop {
         if !output.is_empty() {
             stream.write_all(&output).await.map_err(stream_failure)?;
@@ -134,7 +216,7 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
         return Err(FailureKind::Authentication
             .failure(format!("the {name} {value:?} contains a zero byte")));
     }
-    frontend::startup(&parameters, output);
+    frontend::startup(if target.offers_protocol_3_2 { 2 } else { 0 }, &parameters, output);
     Ok(())
 }
 

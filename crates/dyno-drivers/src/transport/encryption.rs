@@ -42,6 +42,11 @@ impl Encryption {
         self.session.is_handshaking()
     }
 
+    /// What the handshake agreed on.
+    pub(super) fn session(&self) -> &ClientConnection {
+        &self.session
+    }
+
     /// True when a read reached the peer's close notification, and not an end that anybody on the
     /// network path could have forged.
     pub(super) fn has_ended(&self) -> bool {

@@ -203,6 +203,18 @@ impl Stream {
         self.wire.flush(tls).await.map_err(stream_failure)
     }
 
+    /// The server's certificate in DER; `None` without encryption.
+    #[must_use]
+    pub fn server_certificate(&self) -> Option<&[u8]> {
+        self.tls.as_ref()?.session().peer_certificates()?.first().map(AsRef::as_ref)
+    }
+
+    /// The protocol on which the TLS handshake agreed (ALPN).
+    #[must_use]
+    pub fn agreed_protocol(&self) -> Option<&[u8]> {
+        self.tls.as_ref()?.session().alpn_protocol()
+    }
+
     /// True once [`Self::start_tls`] has succeeded.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {

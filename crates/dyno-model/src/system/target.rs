@@ -92,6 +92,41 @@ crate::named! {
     }
 }
 
+crate::named! {
+    /// Whether a SCRAM login is bound to the TLS connection, so that somebody in between who has a
+    /// certificate that the client accepts cannot forward it to the server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    pub enum ChannelBinding {
+        /// If the server offers it.
+        #[default]
+        Prefer = "prefer",
+        /// Never.
+        Disable = "disable",
+        /// Otherwise the login is cancelled before the password is used.
+        Require = "require",
+    }
+}
+
+crate::named! {
+    /// The state in which a server must be to be used.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    pub enum ServerState {
+        /// Any.
+        #[default]
+        Any = "any",
+        /// Its sessions can write by default.
+        ReadWrite = "read-write",
+        /// Its sessions cannot write by default.
+        ReadOnly = "read-only",
+        /// It is not a standby.
+        Primary = "primary",
+        /// It is a standby.
+        Standby = "standby",
+        /// It is a standby; any if none of the servers is one.
+        PreferStandby = "prefer-standby",
+    }
+}
+
 /// All parameters that a driver needs to open one connection.
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -102,6 +137,11 @@ pub struct Target {
     pub endpoint: Endpoint,
     /// The address to connect to instead, when a proxy in front of the system forwards everything.
     pub detour: Option<Endpoint>,
+    /// Further addresses, tried in order when the first cannot be reached or its server is not in
+    /// the wanted state.
+    pub alternatives: Vec<Endpoint>,
+    /// The state that the server must be in.
+    pub wanted_state: ServerState,
     /// Account.
     pub user: String,
     /// Its password; empty when there is none.
@@ -112,6 +152,13 @@ pub struct Target {
     pub tls: Tls,
     /// Client certificate, presented to a server that requests one on an encrypted connection.
     pub client_certificate: Option<ClientCertificate>,
+    /// Whether a SCRAM login is bound to the TLS connection.
+    pub channel_binding: ChannelBinding,
+    /// True when the TLS handshake begins at once, without asking the server whether it supports
+    /// TLS (PostgreSQL 17 and later).
+    pub has_direct_tls: bool,
+    /// True when the client offers PostgreSQL's protocol 3.2 instead of 3.0.
+    pub offers_protocol_3_2: bool,
     /// How statements are sent.
     pub query_mode: QueryMode,
     /// Timeout for connecting and authenticating, also for a server that accepts and does not
@@ -132,11 +179,16 @@ impl Target {
             engine,
             endpoint,
             detour: None,
+            alternatives: Vec::new(),
+            wanted_state: ServerState::Any,
             user: String::new(),
             password: Secret::default(),
             database: String::new(),
             tls: Tls::Off,
             client_certificate: None,
+            channel_binding: ChannelBinding::Prefer,
+            has_direct_tls: false,
+            offers_protocol_3_2: false,
             query_mode: QueryMode::Prepared,
             connect_timeout: Duration::from_secs(10),
             session_setup: Vec::new(),

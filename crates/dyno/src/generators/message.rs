@@ -6,7 +6,9 @@ use dyno_model::catalog::Growth;
 use dyno_model::fault::Expected;
 use dyno_model::plan::LoadPlan;
 use dyno_model::secret::Secret;
-use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
+use dyno_model::target::{
+    ChannelBinding, ClientCertificate, Endpoint, Engine, QueryMode, ServerState, Target, Tls,
+};
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -101,11 +103,16 @@ pub(super) struct Address {
     engine: Engine,
     endpoint: Endpoint,
     detour: Option<Endpoint>,
+    alternatives: Vec<Endpoint>,
+    wanted_state: ServerState,
     user: String,
     password: String,
     database: String,
     tls: Tls,
     client_certificate: Option<ClientCertificate>,
+    channel_binding: ChannelBinding,
+    has_direct_tls: bool,
+    offers_protocol_3_2: bool,
     query_mode: QueryMode,
     connect_timeout: Duration,
     session_setup: Vec<String>,
@@ -125,11 +132,16 @@ impl From<&Target> for Address {
             engine: target.engine,
             endpoint: target.endpoint,
             detour: target.detour,
+            alternatives: target.alternatives,
+            wanted_state: target.wanted_state,
             user: target.user,
             password: target.password.reveal().to_owned(),
             database: target.database,
             tls: target.tls,
             client_certificate: target.client_certificate,
+            channel_binding: target.channel_binding,
+            has_direct_tls: target.has_direct_tls,
+            offers_protocol_3_2: target.offers_protocol_3_2,
             query_mode: target.query_mode,
             connect_timeout: target.connect_timeout,
             session_setup: target.session_setup,
@@ -144,11 +156,16 @@ impl From<Address> for Target {
             engine: address.engine,
             endpoint: address.endpoint,
             detour: address.detour,
+            alternatives: address.alternatives,
+            wanted_state: address.wanted_state,
             user: address.user,
             password: Secret::new(address.password),
             database: address.database,
             tls: address.tls,
             client_certificate: address.client_certificate,
+            channel_binding: address.channel_binding,
+            has_direct_tls: address.has_direct_tls,
+            offers_protocol_3_2: address.offers_protocol_3_2,
             query_mode: address.query_mode,
             connect_timeout: address.connect_timeout,
             session_setup: address.session_setup,

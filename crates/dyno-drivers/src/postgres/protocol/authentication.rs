@@ -3,9 +3,10 @@
 use super::Malformed;
 use super::backend::Authentication;
 use super::frontend;
-use super::scram::{self, SaltedPassword, Scram, ScramError};
+use super::scram::{self, Binding, SaltedPassword, Scram, ScramError};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::secret::Secret;
+use dyno_model::target::ChannelBinding;
 use md5::{Digest, Md5};
 use std::num::NonZeroU32;
 
@@ -16,6 +17,10 @@ pub struct Login<'a> {
     password: &'a Secret,
     /// Random, for SCRAM.
     nonce: String,
+    /// Whether SCRAM is bound to the TLS connection.
+    binding: ChannelBinding,
+    /// Hash of the server's certificate; `None` on a connection that cannot be bound to it.
+    certificate: Option<Vec<u8>>,
     scram: Option<Scram>,
     /// SCRAM only: the server has proved that it knows the password.
     is_server_verified: bool,
@@ -25,7 +30,22 @@ impl<'a> Login<'a> {
     /// The state before the first request. `nonce` must be random.
     #[must_use]
     pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
-        Self { user, password, nonce, scram: None, is_server_verified: false }
+        Self {
+            user,
+            password,
+            nonce,
+            binding: ChannelBinding::default(),
+            certificate: None,
+            scram: None,
+            is_server_verified: false,
+        }
+    }
+
+    /// Binds the login to a TLS connection; `certificate` is the hash of the server's certificate.
+    #[must_use]
+    pub fn bound(self, binding: ChannelBinding, certificate: Option<Vec<u8>>) -> Self {
+        let certificate = certificate.filter(|_| binding != ChannelBinding::Disable);
+        Self { binding, certificate, ..self }
     }
 
     /// Appends the answer to one message. True when the login has succeeded.
@@ -40,6 +60,19 @@ impl<'a> Login<'a> {
         derive: impl FnOnce(&str, &[u8], NonZeroU32) -> SaltedPassword,
         output: &mut Vec<u8>,
     ) -> Result<bool, OperationFailure> {
+        let is_scram = match asked {
+            Authentication::Ok => self.scram.is_some(),
+            _ => matches!(
+                asked,
+                Authentication::Sasl(_)
+                    | Authentication::SaslContinue(_)
+                    | Authentication::SaslFinal(_)
+            ),
+        };
+        // Checked before a password is sent.
+        if self.binding == ChannelBinding::Require && !is_scram {
+            return Err(self.unbound("the server did not ask for a SCRAM login"));
+        }
         match asked {
             Authentication::Ok if self.scram.is_some() && !self.is_server_verified => {
                 return Err(self.distrust(ScramError(
@@ -52,13 +85,28 @@ impl<'a> Login<'a> {
                 frontend::password(&md5_answer(self.user, self.password()?, salt), output);
             }
             Authentication::Sasl(mechanisms) => {
-                let mut names = mechanisms.split(|byte| *byte == 0);
-                if !names.any(|name| name == scram::MECHANISM.as_bytes()) {
+                let offers = |name: &str| {
+                    mechanisms.split(|byte| *byte == 0).any(|it| it == name.as_bytes())
+                };
+                let (mechanism, binding) = match &self.certificate {
+                    Some(hash) if offers(scram::MECHANISM_PLUS) => {
+                        (scram::MECHANISM_PLUS, Binding::Certificate(hash))
+                    }
+                    Some(_) => (scram::MECHANISM, Binding::NotOffered),
+                    None => (scram::MECHANISM, Binding::Unsupported),
+                };
+                if self.binding == ChannelBinding::Require && mechanism == scram::MECHANISM {
+                    return Err(self.unbound(match self.certificate {
+                        Some(_) => "the server does not offer SCRAM-SHA-256-PLUS",
+                        None => "the connection is not encrypted, or its certificate has no hash",
+                    }));
+                }
+                if !offers(mechanism) {
                     return Err(self.unsupported("SASL without SCRAM-SHA-256"));
                 }
                 self.password()?;
-                let scram = Scram::new("", &self.nonce);
-                frontend::sasl_initial(scram::MECHANISM, scram.first().as_bytes(), output);
+                let scram = Scram::new("", &self.nonce, binding);
+                frontend::sasl_initial(mechanism, scram.first().as_bytes(), output);
                 self.scram = Some(scram);
             }
             Authentication::SaslContinue(message) => {
@@ -102,6 +150,13 @@ impl<'a> Login<'a> {
         FailureKind::Authentication.failure(format!(
             "SCRAM login of user {:?} cancelled because the server cannot be trusted: {}",
             self.user, error.0
+        ))
+    }
+
+    fn unbound(&self, reason: &str) -> OperationFailure {
+        FailureKind::Authentication.failure(format!(
+            "login of user {:?} cancelled because `channel_binding=require` is given: {reason}",
+            self.user
         ))
     }
 
@@ -183,6 +238,52 @@ mod tests {
         let failure = login.answer(Authentication::Ok, derive, &mut output).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Authentication);
         assert!(!failure.message.contains("pw"));
+    }
+
+    #[test]
+    fn a_login_that_must_be_bound_sends_no_password_unless_it_is() {
+        let password = Secret::new("pw");
+        let certificate = Some(b"hash".to_vec());
+        let both = Authentication::Sasl(b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0");
+        let rows = [
+            (Authentication::Ok, certificate.clone(), "did not ask for a SCRAM login"),
+            (Authentication::Cleartext, certificate.clone(), "did not ask for a SCRAM login"),
+            (Authentication::Md5([0; 4]), certificate.clone(), "did not ask for a SCRAM login"),
+            (
+                Authentication::Sasl(b"SCRAM-SHA-256\0\0"),
+                certificate.clone(),
+                "does not offer SCRAM-SHA-256-PLUS",
+            ),
+            (both, None, "not encrypted"),
+        ];
+        for (asked, certificate, reason) in rows {
+            let mut output = Vec::new();
+            let mut login = login(&password).bound(ChannelBinding::Require, certificate);
+            let failure = login.answer(asked, derive, &mut output).unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Authentication);
+            assert!(failure.message.contains(reason), "{failure}");
+            assert!(output.is_empty());
+        }
+        let first = |binding, certificate: Option<&[u8]>, asked| {
+            let mut output = Vec::new();
+            let mut login = login(&password).bound(binding, certificate.map(<[u8]>::to_vec));
+            login.answer(asked, derive, &mut output).unwrap();
+            // A begun SCRAM login does not allow another method either.
+            let other = login.answer(Authentication::Cleartext, derive, &mut Vec::new());
+            assert_eq!(other.is_err(), binding == ChannelBinding::Require);
+            String::from_utf8_lossy(&output).into_owned()
+        };
+        let hash: Option<&[u8]> = Some(b"hash");
+        let plain = Authentication::Sasl(b"SCRAM-SHA-256\0\0");
+        for (binding, certificate, asked, header) in [
+            (ChannelBinding::Require, hash, both, "p=tls-server-end-point,,"),
+            (ChannelBinding::Prefer, hash, both, "p=tls-server-end-point,,"),
+            (ChannelBinding::Prefer, hash, plain, "y,,"),
+            (ChannelBinding::Prefer, None, both, "n,,"),
+            (ChannelBinding::Disable, hash, both, "n,,"),
+        ] {
+            assert!(first(binding, certificate, asked).contains(header), "{binding:?}");
+        }
     }
 
     #[test]

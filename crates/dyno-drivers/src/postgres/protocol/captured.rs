@@ -2,6 +2,7 @@
 //! PRIMARY KEY, k int, c char(10), pad text)` with the rows (1, 2, 'abc', 'x') and (2, 3, NULL,
 //! '글').
 
+use super::authentication::Login;
 use super::backend::TransactionStatus;
 use super::greeting::Greeting;
 use super::inbox::Inbox;
@@ -80,7 +81,7 @@ const READY: Progress = Progress::Ready(TransactionStatus::Idle);
 #[test]
 fn a_greeting_contains_version_process_and_settings() {
     let password = Secret::default();
-    let mut greeting = Greeting::new("admin", &password, "nonce".to_owned());
+    let mut greeting = Greeting::new(Login::new("admin", &password, "nonce".to_owned()));
     let mut inbox = Inbox::default();
     let hello = bytes(HELLO);
     inbox.room()[..hello.len()].copy_from_slice(&hello);

@@ -33,10 +33,12 @@ pub fn tls_request(bytes: &mut Vec<u8>) {
     sized(bytes, |bytes| bytes.extend_from_slice(&80_877_103_u32.to_be_bytes()));
 }
 
-/// Opens the session: protocol 3.0 and run-time parameters (`user` is required).
-pub fn startup(parameters: &[(&str, &str)], bytes: &mut Vec<u8>) {
+/// Opens the session: protocol 3 with this minor version, and run-time parameters (`user` is
+/// required).
+pub fn startup(minor: u16, parameters: &[(&str, &str)], bytes: &mut Vec<u8>) {
     sized(bytes, |bytes| {
-        bytes.extend_from_slice(&196_608_u32.to_be_bytes());
+        bytes.extend_from_slice(&3_u16.to_be_bytes());
+        bytes.extend_from_slice(&minor.to_be_bytes());
         for (name, value) in parameters {
             text(name.as_bytes(), bytes);
             text(value.as_bytes(), bytes);
@@ -254,8 +256,8 @@ mod tests {
     #[test]
     fn startup_contains_user_and_parameters() {
         let mut bytes = Vec::new();
-        startup(&[("user", "u"), ("database", "d")], &mut bytes);
-        assert_eq!(bytes, b"\0\0\0\x1b\0\x03\0\0user\0u\0database\0d\0\0");
+        startup(2, &[("user", "u"), ("database", "d")], &mut bytes);
+        assert_eq!(bytes, b"\0\0\0\x1b\0\x03\0\x02user\0u\0database\0d\0\0");
     }
 
     #[test]

@@ -8,7 +8,6 @@ use super::scram::SaltedPassword;
 use crate::postgres::error;
 use dyno_model::engine::{Engine, Identity};
 use dyno_model::failure::OperationFailure;
-use dyno_model::secret::Secret;
 use std::num::NonZeroU32;
 
 /// Facts about the session reported by the server.
@@ -33,11 +32,11 @@ pub struct Greeting<'a> {
 }
 
 impl<'a> Greeting<'a> {
-    /// The state after the startup message was sent. `nonce` must be random.
+    /// The state after the startup message was sent.
     #[must_use]
-    pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
+    pub fn new(login: Login<'a>) -> Self {
         Self {
-            login: Login::new(user, password, nonce),
+            login,
             is_let_in: false,
             session: SessionFacts {
                 identity: Identity::reported(Engine::Postgres, ""),

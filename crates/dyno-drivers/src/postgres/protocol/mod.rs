@@ -8,6 +8,7 @@ pub mod authentication;
 pub mod backend;
 #[cfg(test)]
 mod captured;
+pub mod certificate;
 pub mod copy;
 pub mod frontend;
 pub mod greeting;

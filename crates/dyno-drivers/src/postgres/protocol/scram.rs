@@ -1,4 +1,4 @@
-//! SCRAM-SHA-256 (RFC 5802, RFC 7677) without channel binding.
+//! SCRAM-SHA-256 (RFC 5802, RFC 7677), on request bound to the TLS connection.
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -16,6 +16,8 @@ use std::num::NonZeroU32;
 
 /// The mechanism's name.
 pub const MECHANISM: &str = "SCRAM-SHA-256";
+/// The same with channel binding.
+pub const MECHANISM_PLUS: &str = "SCRAM-SHA-256-PLUS";
 
 /// More iterations are rejected, so that a server cannot keep a client busy for seconds. The
 /// default is 4096.
@@ -28,12 +30,38 @@ pub type SaltedPassword = [u8; 32];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScramError(pub &'static str);
 
+/// What a login says about channel binding (RFC 5802, section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding<'a> {
+    /// The client does not support it.
+    Unsupported,
+    /// The client supports it, but the server did not offer it. A server that did offer it rejects
+    /// the login, because somebody in between removed the offer.
+    NotOffered,
+    /// Bound to the hash of the server's certificate (`tls-server-end-point`, RFC 5929).
+    Certificate(&'a [u8]),
+}
+
+impl Binding<'_> {
+    /// The first part of the first message.
+    fn header(self) -> &'static str {
+        match self {
+            Self::Unsupported => "n,,",
+            Self::NotOffered => "y,,",
+            Self::Certificate(_) => "p=tls-server-end-point,,",
+        }
+    }
+}
+
 /// A login from the client's view. Each step is done once, in this order: first, [`Self::answer`],
 /// [`Self::verify`].
 #[derive(Debug)]
 pub struct Scram {
+    header: &'static str,
     first_bare: String,
     nonce: String,
+    /// The header and the data to which the login is bound, base64.
+    bound: String,
     server_signature: Option<Vec<u8>>,
 }
 
@@ -41,9 +69,12 @@ impl Scram {
     /// Starts a login. PostgreSQL ignores `user` here (it is in the startup message) and libpq
     /// leaves it empty. `nonce` is printable, without commas, and never reused.
     #[must_use]
-    pub fn new(user: &str, nonce: &str) -> Self {
+    pub fn new(user: &str, nonce: &str, binding: Binding<'_>) -> Self {
         let user = user.replace('=', "=3D").replace(',', "=2C");
+        let data: &[u8] = if let Binding::Certificate(hash) = binding { hash } else { &[] };
         Self {
+            header: binding.header(),
+            bound: BASE64.encode([binding.header().as_bytes(), data].concat()),
             first_bare: format!("n={user},r={nonce}"),
             nonce: nonce.to_owned(),
             server_signature: None,
@@ -53,7 +84,7 @@ impl Scram {
     /// The first message.
     #[must_use]
     pub fn first(&self) -> String {
-        format!("n,,{}", self.first_bare)
+        format!("{}{}", self.header, self.first_bare)
     }
 
     /// Answers the server's first message. `derive` computes the salted password from salt and
@@ -87,7 +118,7 @@ impl Scram {
             return Err(ScramError("it asks for more than a million iterations"));
         }
         let salted = derive(&salt, iterations);
-        let without_proof = format!("c=biws,r={nonce}");
+        let without_proof = format!("c={},r={nonce}", self.bound);
         let message = format!("{},{server_first},{without_proof}", self.first_bare);
         let client_key = sign(&salted, b"Client Key");
         let stored_key = digest::digest(&digest::SHA256, client_key.as_ref());
@@ -154,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_7677_is_reproduced() {
-        let mut scram = Scram::new("user", NONCE);
+        let mut scram = Scram::new("user", NONCE, Binding::Unsupported);
         assert_eq!(scram.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
         assert_eq!(scram.answer(SERVER_FIRST, pencil).unwrap(), CLIENT_FINAL);
         scram.verify(SERVER_FINAL).unwrap();
@@ -162,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_server_that_does_not_know_the_password_is_not_trusted() {
-        let mut scram = Scram::new("user", NONCE);
+        let mut scram = Scram::new("user", NONCE, Binding::Unsupported);
         assert!(scram.verify(SERVER_FINAL).is_err(), "before the login began");
         scram.answer(SERVER_FIRST, pencil).unwrap();
         for wrong in [&b"v=AAAA"[..], b"v=", b"v=***", b"e=invalid-proof", b""] {
@@ -187,7 +218,9 @@ mod tests {
         ];
         for (message, why) in cases {
             assert!(
-                Scram::new("", NONCE).answer(message, |_, _| panic!("derived")).is_err(),
+                Scram::new("", NONCE, Binding::Unsupported)
+                    .answer(message, |_, _| panic!("derived"))
+                    .is_err(),
                 "{why}"
             );
         }
@@ -210,13 +243,33 @@ mod tests {
 
     #[test]
     fn separators_in_names_are_escaped() {
-        assert_eq!(Scram::new("a=b,c", "x").first(), "n,,n=a=3Db=2Cc,r=x");
+        let first = Scram::new("a=b,c", "x", Binding::Unsupported).first();
+        assert_eq!(first, "n,,n=a=3Db=2Cc,r=x");
+    }
+
+    #[test]
+    fn a_login_is_bound_to_the_hash_of_the_certificate() {
+        let rows = [
+            (Binding::Unsupported, "n,,", "c=biws,"),
+            (Binding::NotOffered, "y,,", "c=eSws,"),
+            // echo -n p=tls-server-end-point,,hash | base64
+            (
+                Binding::Certificate(b"hash"),
+                "p=tls-server-end-point,,",
+                "c=cD10bHMtc2VydmVyLWVuZC1wb2ludCwsaGFzaA==,",
+            ),
+        ];
+        for (binding, first, last) in rows {
+            let mut scram = Scram::new("user", NONCE, binding);
+            assert!(scram.first().starts_with(first));
+            assert!(scram.answer(SERVER_FIRST, pencil).unwrap().starts_with(last));
+        }
     }
 
     proptest! {
         #[test]
         fn random_messages_never_panic(message in prop::collection::vec(any::<u8>(), 0..80)) {
-            let mut scram = Scram::new("", "abc");
+            let mut scram = Scram::new("", "abc", Binding::Unsupported);
             let mut with_nonce = b"r=abc".to_vec();
             with_nonce.extend(&message);
             let _ = scram.answer(&with_nonce, |_, _| [0; 32]);

@@ -93,6 +93,26 @@ pub(super) fn on(
     }
 }
 
+/// Whether the TLS handshake begins without asking the server. A server that does not expect it
+/// closes the connection, so that it must be certain that the connection will be encrypted.
+pub(super) fn is_direct(keys: &Keys, tls: &Tls) -> Result<bool, AddressError> {
+    let Some(value) = keys.value(Key::TlsNegotiation) else { return Ok(false) };
+    let refused =
+        |message: String, help: &str| Err(AddressError::new(value.range.clone(), message, help));
+    match (value.text.as_str(), tls) {
+        ("postgres", _) => Ok(false),
+        ("direct", Tls::Off | Tls::Preferred) => refused(
+            format!("`{}=direct` needs encryption", value.name),
+            "add `sslmode=require` or `sslmode=verify-full`",
+        ),
+        ("direct", _) => Ok(true),
+        _ => refused(
+            format!("`{}` cannot be `{}`", value.name, value.text),
+            "write `postgres` or `direct`",
+        ),
+    }
+}
+
 /// A certificate requires its key, and vice versa.
 pub(super) fn client_certificate(keys: &Keys) -> Result<Option<ClientCertificate>, AddressError> {
     let alone = |given: &Value, missing: &str| {

@@ -33,6 +33,14 @@ pub enum Key {
     Certificate,
     /// PEM file of its key.
     PrivateKey,
+    /// Whether a SCRAM login is bound to the TLS connection.
+    ChannelBinding,
+    /// Whether the server is asked before the TLS handshake.
+    TlsNegotiation,
+    /// The newest version of the protocol.
+    Protocol,
+    /// The state that the server must be in.
+    ServerState,
     /// Connection timeout in seconds.
     ConnectTimeout,
     /// PostgreSQL's session settings, as in `PGOPTIONS`.

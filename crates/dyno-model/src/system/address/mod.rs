@@ -21,7 +21,8 @@ pub use url::{Address, host_and_port};
 
 use crate::engine::Execution;
 use crate::secret::Secret;
-use crate::target::{Endpoint, Engine, Target, Tls};
+use crate::target::{ChannelBinding, Endpoint, Engine, ServerState, Target, Tls};
+use crate::words::list;
 use keys::noted;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -54,22 +55,38 @@ impl Keys {
     /// All errors, in the order of their positions.
     pub fn target(&self, engine: Engine) -> Result<Target, Vec<AddressError>> {
         let mut errors = Vec::new();
-        let endpoint = noted(self.endpoint(engine), &mut errors);
+        let endpoints = noted(self.endpoints(engine), &mut errors);
+        let endpoint = endpoints.as_ref().and_then(|all| all.first());
         let tls = noted(encryption::tls(self), &mut errors);
         let client_certificate = noted(encryption::client_certificate(self), &mut errors);
         let connect_timeout = noted(self.connect_timeout(), &mut errors);
         let session_setup = noted(session::setup(self), &mut errors);
-        let tls = match (&endpoint, tls) {
+        let binding = noted(
+            self.named(Key::ChannelBinding, ChannelBinding::ALL, ChannelBinding::name),
+            &mut errors,
+        );
+        let state =
+            noted(self.named(Key::ServerState, ServerState::ALL, ServerState::name), &mut errors);
+        let protocol =
+            noted(self.named(Key::Protocol, ["3.0", "3.2", "latest"], |it| it), &mut errors);
+        let tls = match (endpoint, tls) {
             (Some(endpoint), Some(tls)) => {
                 noted(encryption::on(engine, endpoint, tls, self), &mut errors).unwrap_or_default()
             }
             _ => Tls::Off,
         };
+        let is_direct = noted(encryption::is_direct(self, &tls), &mut errors);
         if !errors.is_empty() {
             errors.sort_by_key(|error| error.range.start);
             return Err(errors);
         }
-        let mut target = Target::new(engine, endpoint.expect("what has no error is there"));
+        let mut endpoints = endpoints.expect("what has no error is there");
+        let mut target = Target::new(engine, endpoints.remove(0));
+        target.alternatives = endpoints;
+        target.wanted_state = state.flatten().unwrap_or_default();
+        target.channel_binding = binding.flatten().unwrap_or_default();
+        target.offers_protocol_3_2 = protocol.flatten().is_some_and(|newest| newest != "3.0");
+        target.has_direct_tls = is_direct.unwrap_or_default();
         let text = |key| self.text(key).unwrap_or_default().to_owned();
         (target.user, target.database, target.tls) = (text(Key::User), text(Key::Database), tls);
         target.password = Secret::new(text(Key::Password));
@@ -79,7 +96,49 @@ impl Keys {
         Ok(target)
     }
 
-    fn endpoint(&self, engine: Engine) -> Result<Endpoint, AddressError> {
+    /// One of these values, given by its name; `None` for the default.
+    fn named<T: Copy, const N: usize>(
+        &self,
+        key: Key,
+        all: [T; N],
+        name: fn(T) -> &'static str,
+    ) -> Result<Option<T>, AddressError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        all.into_iter().find(|one| name(*one) == value.text).map(Some).ok_or_else(|| {
+            let message = format!("`{}` cannot be `{}`", value.name, value.text);
+            let names: Vec<&str> = all.into_iter().map(name).collect();
+            AddressError::new(value.range.clone(), message, format!("write {}", list(&names)))
+        })
+    }
+
+    /// The addresses, at least one.
+    fn endpoints(&self, engine: Engine) -> Result<Vec<Endpoint>, AddressError> {
+        if !engine.traits().client_defaults.has_lists_of_hosts {
+            let host = self.text(Key::HostAddress).or(self.text(Key::Host));
+            return Ok(vec![self.endpoint(engine, host, self.text(Key::Port))?]);
+        }
+        let hosts = self.value(Key::HostAddress).or(self.value(Key::Host));
+        let names: Vec<&str> = hosts.map(|it| it.text.split(',').collect()).unwrap_or_default();
+        let ports: Vec<&str> = self.text(Key::Port).unwrap_or_default().split(',').collect();
+        if let (Some(hosts), 2..) = (hosts, ports.len())
+            && ports.len() != names.len()
+        {
+            let message = format!("{} ports for {} hosts", ports.len(), names.len());
+            let help = "name one port for each host, or one for all";
+            return Err(AddressError::new(hosts.range.clone(), message, help));
+        }
+        let port = |i: usize| ports.get(i).or(ports.first()).copied();
+        (0..names.len().max(1))
+            .map(|i| self.endpoint(engine, names.get(i).copied(), port(i)))
+            .collect()
+    }
+
+    fn endpoint(
+        &self,
+        engine: Engine,
+        host: Option<&str>,
+        port: Option<&str>,
+    ) -> Result<Endpoint, AddressError> {
         let usual_port = match engine.traits().execution {
             Execution::Thread | Execution::Process | Execution::Service => engine.traits().port,
             Execution::Client => {
@@ -87,15 +146,11 @@ impl Keys {
             }
             Execution::Nowhere => return Ok(Endpoint::InProcess),
         };
-        let is_list = engine.traits().client_defaults.has_lists_of_hosts;
-        let first =
-            |text| if is_list { str::split(text, ',').next().unwrap_or_default() } else { text };
-        let port = match self.value(Key::Port).map(|value| (first(&value.text), value)) {
-            None | Some(("", _)) => usual_port,
-            Some((text, value)) => url::port(text, value.range.clone())?,
+        let port = match (port, self.value(Key::Port)) {
+            (None | Some(""), _) | (_, None) => usual_port,
+            (Some(text), Some(value)) => url::port(text, value.range.clone())?,
         };
-        let host = self.text(Key::HostAddress).or(self.text(Key::Host)).map(first);
-        match (self.value(Key::Socket), host) {
+        match (self.value(Key::Socket), host.filter(|host| !host.is_empty())) {
             (Some(socket), None | Some("localhost")) => {
                 Ok(Endpoint::Unix(socket_file(engine, &socket.text, port)))
             }

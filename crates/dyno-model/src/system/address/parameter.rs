@@ -24,7 +24,7 @@ const fn libpq(key: Key, names: &'static [&'static str]) -> Parameter {
 }
 
 #[rustfmt::skip]
-const PARAMETERS: [Parameter; 15] = [
+const PARAMETERS: [Parameter; 19] = [
     any(Key::Encryption, &["sslmode", "ssl-mode", "ssl_mode", "sslMode", "tls", "ssl", "useSSL"]),
     any(Key::Authorities, &["sslrootcert", "ssl-ca", "ssl_ca", "ca"]),
     any(Key::Certificate, &["sslcert", "ssl-cert", "ssl_cert"]),
@@ -40,18 +40,22 @@ const PARAMETERS: [Parameter; 15] = [
     libpq(Key::PasswordFile, &["passfile"]),
     libpq(Key::Options, &["options"]),
     libpq(Key::ApplicationName, &["application_name"]),
+    libpq(Key::ChannelBinding, &["channel_binding"]),
+    libpq(Key::TlsNegotiation, &["sslnegotiation"]),
+    libpq(Key::Protocol, &["max_protocol_version"]),
+    libpq(Key::ServerState, &["target_session_attrs"]),
 ];
 
 /// Names that other programs support and dyno ignores, with the values for which ignoring them is
 /// correct.
-const UNDONE: [(&str, &[&str]); 19] = [
+const UNDONE: [(&str, &[&str]); 18] = [
     ("allowPublicKeyRetrieval", &["true", "false"]),
-    ("channel_binding", &["prefer", "disable"]),
     ("characterEncoding", &["UTF-8", "utf8", "utf8mb4"]),
     ("charset", &["utf8mb4"]),
     ("client_encoding", &["UTF8", "utf8", "UTF-8"]),
     ("gssencmode", &["disable", "prefer"]),
     ("load_balance_hosts", &["disable"]),
+    ("min_protocol_version", &["3.0"]),
     ("replication", &["false"]),
     ("require_auth", &[]),
     ("requirepeer", &[]),
@@ -62,7 +66,6 @@ const UNDONE: [(&str, &[&str]); 19] = [
     ("sslcrl", &[]),
     ("sslpassword", &[]),
     ("sslsni", &["1"]),
-    ("target_session_attrs", &["any"]),
     ("useUnicode", &["true"]),
 ];
 

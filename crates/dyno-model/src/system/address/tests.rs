@@ -235,9 +235,25 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
             "parameter `options` is not for mysql, only for postgres",
         ),
         (
-            "postgres://u@h/d?channel_binding=require",
-            "channel_binding=require",
-            "dyno does not support this value of parameter `channel_binding`",
+            "postgres://u@h/d?channel_binding=always",
+            "channel_binding=always",
+            "`channel_binding` cannot be `always`",
+        ),
+        (
+            "postgres://u@h/d?target_session_attrs=master",
+            "target_session_attrs=master",
+            "`target_session_attrs` cannot be `master`",
+        ),
+        (
+            "postgres://u@h/d?sslmode=prefer&sslnegotiation=direct",
+            "sslnegotiation=direct",
+            "`sslnegotiation=direct` needs encryption",
+        ),
+        ("postgres://u@a:1,b:x/d", "x", "`x` is not a port"),
+        (
+            "mysql://u@a,b/d?target_session_attrs=any",
+            "target_session_attrs",
+            "parameter `target_session_attrs` is not for mysql, only for postgres",
         ),
         ("postgres://u@h/d?sslcert=x", "sslcert=x", "`sslcert` needs its key (`sslkey`)"),
         (
@@ -266,6 +282,36 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
         assert_eq!((&text[error.range.clone()], error.message.as_str()), (part, message), "{text}");
         assert!(!error.help.is_empty() && !error.is_password, "{text}");
     }
+}
+
+#[test]
+fn several_hosts_and_the_wanted_state_of_their_servers_are_read() {
+    let rows: [(&str, &[(&str, u16)]); 6] = [
+        ("postgres://u@a:1,b:2,[::1]/d", &[("a", 1), ("b", 2), ("::1", 5432)]),
+        ("postgres://u@a,b:2/d", &[("a", 5432), ("b", 2)]),
+        ("host=a,b port=1,2 user=u dbname=d", &[("a", 1), ("b", 2)]),
+        ("host=a,b port=7 user=u dbname=d", &[("a", 7), ("b", 7)]),
+        (
+            "host=x,y hostaddr=127.0.0.1,127.0.0.2 user=u dbname=d",
+            &[("127.0.0.1", 5432), ("127.0.0.2", 5432)],
+        ),
+        ("postgres://u@a/d", &[("a", 5432)]),
+    ];
+    for (text, expected) in rows {
+        let target = parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        let all: Vec<_> = std::iter::once(target.endpoint).chain(target.alternatives).collect();
+        let expected: Vec<_> = expected.iter().map(|(host, port)| tcp(host, *port)).collect();
+        assert_eq!(all, expected, "{text}");
+    }
+    assert!(parse("host=a,b,c port=1,2 user=u dbname=d").is_err());
+    let target = parse(
+        "postgres://u@a,b/d?target_session_attrs=read-write&channel_binding=require\
+         &sslmode=require&sslnegotiation=direct&max_protocol_version=latest",
+    )
+    .unwrap();
+    assert_eq!(target.wanted_state, ServerState::ReadWrite);
+    assert_eq!(target.channel_binding, ChannelBinding::Require);
+    assert!(target.has_direct_tls && target.offers_protocol_3_2);
 }
 
 /// Each row: address, and the part that is taken for a password.

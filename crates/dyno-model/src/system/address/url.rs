@@ -261,11 +261,28 @@ fn server(
             help,
         ));
     }
-    // Of several hosts, each with a port, the first is used.
     let several =
         place.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
-    let place = several.map_or(place, |at| place.before(at));
-    location_of(place, scheme, !credentials.text.is_empty(), keys, errors);
+    let first = several.map_or(place, |at| place.before(at));
+    let has_account = !credentials.text.is_empty();
+    location_of(first, scheme, has_account, keys, errors);
+    let mut rest = several.map(|at| place.after(at + 1));
+    while let Some(place) = rest {
+        let next = place.split_once(',');
+        rest = next.map(|(_, rest)| rest);
+        let mut other = Keys::default();
+        location_of(
+            next.map_or(place, |(first, _)| first),
+            scheme,
+            has_account,
+            &mut other,
+            errors,
+        );
+        for key in [Key::Host, Key::Port] {
+            let all = keys.0.entry(key).or_default();
+            all.text = format!("{},{}", all.text, other.text(key).unwrap_or_default());
+        }
+    }
     parameters(engine, query, keys, errors);
 }
 

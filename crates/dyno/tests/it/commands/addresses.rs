@@ -346,7 +346,7 @@ fn what_a_url_asks_and_dyno_cannot_do_ends_the_command_before_anything_is_opened
     bench.file("one.sql", "SELECT 1;\n");
     for (address, words) in [
         ("postgres://u@127.0.0.1:1/d?sslmod=require", "did you mean `sslmode`?"),
-        ("postgres://u@127.0.0.1:1/d?channel_binding=require", "channel_binding=prefer"),
+        ("postgres://u@127.0.0.1:1/d?gssencmode=require", "gssencmode=disable"),
         ("host=127.0.0.1 port=1 sslmod=require", "did you mean `sslmode`?"),
         ("mysql://u@127.0.0.1:1/d?tsl=required", "unknown parameter `tsl`"),
         ("mysql://u@127.0.0.1:1/d?ssl-mode=SOMETIMES", "`ssl-mode` cannot be `SOMETIMES`"),
