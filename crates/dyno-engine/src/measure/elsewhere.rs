@@ -3,12 +3,13 @@
 
 use super::load::{LoadInput, TrialError};
 use super::partial_result::{Ended, Measured, PartialResult, Remains};
+use super::stall::StallDetector;
 use super::watch::Watch;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds};
 use crate::window::{StopCause, Window};
 use dyno_model::catalog::Growth;
-use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,8 @@ pub enum PartReport {
     Failed(String),
     /// An interval is complete.
     Interval(Box<IntervalRecord>),
+    /// The commits of its clients so far.
+    Activity(CommitActivity),
     /// It ends measuring early.
     Stopped(StopCause),
     /// Its clients have ended.
@@ -74,6 +77,7 @@ struct Progress {
     is_ready: bool,
     /// Its intervals are complete up to this time, nanoseconds since the epoch.
     until: u64,
+    commits: CommitActivity,
     result: Option<PartialResult>,
 }
 
@@ -148,10 +152,13 @@ impl Coordinator<'_> {
 
     /// Receives reports until all generators are done.
     fn run(&mut self, window: &Window, listener: &mut dyn Listener) -> Result<Watch, TrialError> {
-        let mut watch = Watch::new();
+        let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
         let mut is_told = false;
         while self.each.iter().any(|it| it.result.is_none()) {
             watch.check(window, &self.collector, self.input, listener);
+            let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
+            let commits = commits.unwrap_or_default();
+            stall.report(commits.at, || commits, listener);
             if let (Some(cause), false) = (window.stop_cause(), is_told) {
                 is_told = true;
                 self.generators.stop(&cause);
@@ -184,6 +191,7 @@ impl Coordinator<'_> {
                 self.each[from].until = interval.start.0 + interval.length.0;
                 self.collector.merge(&interval);
             }
+            PartReport::Activity(commits) => self.each[from].commits = commits,
             PartReport::Stopped(cause) => window.stop(match cause {
                 StopCause::User => StopCause::User,
                 StopCause::Trouble(reason) => {
@@ -194,7 +202,8 @@ impl Coordinator<'_> {
                 if !result.fits(self.kinds) {
                     return Err(self.failed(from, "it sent results of another workload"));
                 }
-                self.each[from].until = u64::MAX;
+                // Its clients commit nothing more: the others decide whether commits have stopped.
+                (self.each[from].until, self.each[from].commits.at) = (u64::MAX, u64::MAX);
                 self.each[from].result = Some(*result);
             }
             PartReport::Failed(reason) => return Err(self.failed(from, &reason)),

@@ -5,21 +5,16 @@
 //! stall. The coordinator therefore asks the workers' recorders for the time of the last commit,
 //! but only when the last commit it knows of is old enough: three or four times a second, whatever
 //! the throughput. Workers store one additional number per transaction, next to the counters that
-//! they update anyway.
+//! they update anyway. Where the clients are divided among generators, each generator sends its
+//! activity to the coordinator of all, which checks them together.
 
+use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::judge::{STALL, STALL_TIMES_MEAN, is_stall};
+use dyno_model::units::Nanos;
 
-/// Age of the last known commit at which the recorders are asked, nanoseconds.
+/// Age of the last known commit at which the recorders are asked, nanoseconds; also the time
+/// between two reports of one of several generators.
 const OLD: u64 = STALL / 2;
-
-/// Commit activity of all workers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct CommitActivity {
-    /// Commits since the first client began.
-    pub(crate) commits: u64,
-    /// The last of them, nanoseconds since the first client began.
-    pub(crate) last: u64,
-}
 
 /// Detects stalls.
 #[derive(Debug, Default)]
@@ -30,13 +25,21 @@ pub(crate) struct StallDetector {
 }
 
 impl StallDetector {
-    /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
-    /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
-    pub(crate) fn check(
+    /// Reports a change at a time, nanoseconds since the first client began.
+    pub(crate) fn report(
         &mut self,
         now: u64,
         ask: impl FnOnce() -> CommitActivity,
-    ) -> Option<Option<u64>> {
+        listener: &mut dyn Listener,
+    ) {
+        if let Some(since) = self.check(now, ask) {
+            listener.commits_stopped(since.map(Nanos));
+        }
+    }
+
+    /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
+    /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
+    fn check(&mut self, now: u64, ask: impl FnOnce() -> CommitActivity) -> Option<Option<u64>> {
         if now.saturating_sub(self.life.last) < OLD && !self.is_stalled {
             return None;
         }
@@ -45,11 +48,38 @@ impl StallDetector {
             self.is_stalled = self.life.commits == before.commits;
             return (!self.is_stalled).then_some(None);
         }
-        let CommitActivity { commits, last } = self.life;
+        let CommitActivity { commits, last, .. } = self.life;
         // With fewer commits, the usual rate is unknown.
         self.is_stalled =
             commits as f64 >= STALL_TIMES_MEAN && is_stall(now.saturating_sub(last), commits, last);
         self.is_stalled.then_some(Some(self.life.last))
+    }
+}
+
+/// What a worker pool reports about the commits of its clients.
+pub(crate) enum CommitReports {
+    /// That they have stopped, or begun again.
+    Stalls(StallDetector),
+    /// Their activity, which is checked together with that of other generators; next at this time.
+    Activity { due: u64 },
+}
+
+impl CommitReports {
+    /// Reports what there is to report at a time, nanoseconds since the first client began.
+    pub(crate) fn report(
+        &mut self,
+        now: u64,
+        ask: impl FnOnce() -> CommitActivity,
+        listener: &mut dyn Listener,
+    ) {
+        match self {
+            Self::Stalls(detector) => detector.report(now, ask, listener),
+            Self::Activity { due } if *due <= now => {
+                *due = now + OLD;
+                listener.commit_activity(ask());
+            }
+            Self::Activity { .. } => {}
+        }
     }
 }
 
@@ -60,7 +90,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn life(commits: u64, last_ms: u64) -> CommitActivity {
-        CommitActivity { commits, last: last_ms * MS }
+        CommitActivity { at: 0, commits, last: last_ms * MS }
     }
 
     #[test]
@@ -92,5 +122,16 @@ mod tests {
             Some(Some(8000 * MS)),
             "but not five seconds"
         );
+    }
+
+    #[test]
+    fn several_generators_are_checked_as_of_the_oldest_of_their_reports() {
+        let activity =
+            |at: u64, commits, last_ms| CommitActivity { at: at * MS, ..life(commits, last_ms) };
+        let all = activity(3000, 900, 1990).and(activity(1200, 50, 1190));
+        assert_eq!(all, activity(1200, 950, 1990));
+        assert_eq!(StallDetector::default().check(all.at, || all), None, "one has yet to report");
+        let all = activity(3000, 900, 1990).and(activity(2600, 50, 1190));
+        assert_eq!(StallDetector::default().check(all.at, || all), Some(Some(1990 * MS)));
     }
 }

@@ -4,7 +4,7 @@ use super::interrupt::Interrupters;
 use super::load::{LoadInput, TrialError};
 use super::open_loop;
 use super::partial_result::{Ended, PartialResult};
-use super::stall::{CommitActivity, StallDetector};
+use super::stall::{CommitReports, StallDetector};
 use super::start::Start;
 use super::watch::Watch;
 use crate::arrivals::{Arrivals, Due};
@@ -16,7 +16,7 @@ use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
 use dyno_drivers::lock;
-use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::{GeneratorRecord, WorkerRecord};
 use dyno_model::units::Nanos;
@@ -124,6 +124,7 @@ pub(crate) struct WorkerPool<'a> {
     reports: Vec<WorkerReport>,
     fatal: Option<Fatal>,
     collector: Collector,
+    commits: CommitReports,
     /// Open loop: the schedule, and how much of it has been due.
     arrivals: Option<(Arc<Arrivals>, Due)>,
     /// Whether workers yield the processor to a server on this machine. Not in an open loop, where
@@ -151,6 +152,7 @@ impl<'a> WorkerPool<'a> {
             fatal: None,
             collector: Collector::new(&input.name, &kinds, input.load.warmup.0, input.interval.0)
                 .with_stages(StageTally::of(input.load)),
+            commits: CommitReports::Stalls(StallDetector::default()),
             kinds,
             gives_way: input.shares_machine && !input.load.is_open(),
             arrivals: Arrivals::of(input.load, input.seed, input.clients).map(|arrivals| {
@@ -164,7 +166,8 @@ impl<'a> WorkerPool<'a> {
 
     /// The same for clients whose results are put together with those of other processes.
     pub(crate) fn of_part(self) -> Self {
-        Self { collector: self.collector.of_part(), ..self }
+        let commits = CommitReports::Activity { due: 0 };
+        Self { collector: self.collector.of_part(), commits, ..self }
     }
 
     /// The schedule of an open loop, for the workers.
@@ -355,17 +358,6 @@ impl<'a> WorkerPool<'a> {
         self.workers.iter().zip(handed).all(|(worker, handed)| worker.received >= handed)
     }
 
-    /// Commits of all workers so far, and when the last one came.
-    fn life(&self) -> CommitActivity {
-        self.workers.iter().map(|worker| lock(&worker.recorder).pulse).fold(
-            CommitActivity::default(),
-            |life, pulse| CommitActivity {
-                commits: life.commits + pulse.commits,
-                last: life.last.max(pulse.last),
-            },
-        )
-    }
-
     fn in_flight(&self) -> u64 {
         self.workers.iter().map(|worker| lock(&worker.recorder).in_flight()).sum()
     }
@@ -399,7 +391,6 @@ impl<'a> WorkerPool<'a> {
         let epoch = start.epoch;
         let window = Arc::new(self.input.window(epoch));
         let mut watch = Watch::new();
-        let mut stall = StallDetector::default();
         let mut spare = Vec::new();
         for go in self.go.drain(..) {
             // A worker that has ended has reported why.
@@ -433,9 +424,8 @@ impl<'a> WorkerPool<'a> {
             }
             watch.check(&window, &self.collector, self.input, listener);
             start.stop_together(&window);
-            if let Some(since) = stall.check(window.now(), || self.life()) {
-                listener.commits_stopped(since.map(Nanos));
-            }
+            let now = window.now();
+            self.commits.report(now, || activity(&self.workers, now), listener);
             self.hand_out(&window, &mut spare, listener);
             let now = window.now();
             if window.is_cut(now) {
@@ -529,6 +519,15 @@ impl<'a> WorkerPool<'a> {
         }
         sum
     }
+}
+
+/// Commits of these workers so far, and when the last one came.
+fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
+    workers
+        .iter()
+        .map(|worker| lock(&worker.recorder).pulse)
+        .map(|pulse| CommitActivity { at, commits: pulse.commits, last: pulse.last })
+        .fold(CommitActivity { at, ..CommitActivity::default() }, CommitActivity::and)
 }
 
 /// The state that [`WorkerPool::run`] passes to the final step.

@@ -17,6 +17,8 @@ const SECOND: u64 = 1_000_000_000;
 /// Warm-up of a second and a half, and a window of six.
 const OPENS: u64 = 3 * SECOND / 2;
 const CLOSES: u64 = OPENS + 6 * SECOND;
+/// Seconds after which intervals are collected: the last is before the window closes.
+const LOOKS: u64 = 7;
 
 fn kinds() -> Kinds {
     Kinds {
@@ -56,15 +58,18 @@ fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
     Sample::new(occurrence, end, duration, end - duration >= OPENS).named(name)
 }
 
-/// Takes samples, those of each interval before it is complete; returns the intervals.
+/// Takes samples, those of each interval before it is complete; returns the intervals. The last one
+/// is not complete when the trial ends.
 fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<IntervalRecord> {
     let mut intervals = Vec::new();
-    for second in 1..=8 {
+    for second in 1..=LOOKS {
         let now = second * SECOND;
         let is_new = |it: &&Sample| it.end() < now && it.end() + SECOND >= now;
         collector.take(&samples.iter().filter(is_new).copied().collect::<Vec<_>>());
         intervals.extend(std::iter::from_fn(|| collector.complete(now)));
     }
+    let is_left = |it: &&Sample| it.end() >= LOOKS * SECOND;
+    collector.take(&samples.iter().filter(is_left).copied().collect::<Vec<_>>());
     intervals.extend(collector.rest(CLOSES));
     intervals
 }
@@ -120,7 +125,7 @@ fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
         all.push((intervals, aside));
     }
     let mut intervals = Vec::new();
-    for second in 1..=8 {
+    for second in 1..=LOOKS + 1 {
         for (part, _) in &all {
             let is_new = |it: &&IntervalRecord| {
                 let end = it.start.0 + it.length.0;
@@ -128,7 +133,7 @@ fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
             };
             part.iter().filter(is_new).for_each(|interval| sum.merge(interval));
         }
-        intervals.extend(std::iter::from_fn(|| sum.complete(second * SECOND)));
+        intervals.extend(std::iter::from_fn(|| sum.complete(second.min(LOOKS) * SECOND)));
     }
     all.iter().for_each(|(_, aside)| sum.take_aside(aside));
     intervals.extend(sum.rest(CLOSES));

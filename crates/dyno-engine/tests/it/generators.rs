@@ -9,14 +9,14 @@ use dyno_engine::{
     run_part, run_trial,
 };
 use dyno_model::catalog::Growth;
-use dyno_model::event::Listener;
+use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
 use dyno_model::record::{GeneratorPart, IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 const SEED: u64 = 7;
@@ -25,10 +25,32 @@ const CLIENTS: u32 = 5;
 /// Statements by client and number of the transaction.
 type Sent = BTreeSet<(u32, u64, String)>;
 
+/// A stall: clients of the first of two generators stop at once, those of the second one later, and
+/// all wait until it was reported.
+#[derive(Default)]
+struct Stall {
+    is_over: Mutex<bool>,
+    ends: Condvar,
+}
+
+impl Stall {
+    /// What a client waits for before a transaction.
+    fn hold_up(&self, client: ClientId, sequence: u64) {
+        let pause = match (client.0 % 2, sequence) {
+            (0, 50..) | (1, 80..) => Duration::from_secs(60),
+            (1, _) => Duration::from_millis(5),
+            _ => return,
+        };
+        let over = self.is_over.lock().expect("nobody panics");
+        drop(self.ends.wait_timeout_while(over, pause, |is_over| !*is_over));
+    }
+}
+
 /// What a client does: a statement with a key; client 3 cannot go on after so many.
 fn keys(
     sent: &Arc<Mutex<Sent>>,
     fails_at: u64,
+    stall: Option<Arc<Stall>>,
 ) -> crate::bench::Doing<impl AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Outcome + use<>>
 {
     let sent = Arc::clone(sent);
@@ -36,6 +58,7 @@ fn keys(
         if client.0 == 3 && sequence == fails_at {
             return Err(FailureKind::BadStatement.failure("no such table"));
         }
+        stall.iter().for_each(|it| it.hold_up(client, sequence));
         let sql = format!("SELECT {}", random.below(1_000_000_000_000));
         send(session, &sql).await?;
         sent.lock().expect("no client panics").insert((client.0, sequence, sql));
@@ -58,6 +81,7 @@ struct Threads {
     fails_at: u64,
     /// Script of the null server.
     server: &'static str,
+    stall: Option<Arc<Stall>>,
 }
 
 struct Reports(usize, Sender<(usize, String)>);
@@ -69,6 +93,10 @@ impl Reports {
 }
 
 impl Listener for Reports {
+    fn commit_activity(&mut self, activity: CommitActivity) {
+        self.report(&PartReport::Activity(activity));
+    }
+
     fn interval(&mut self, interval: &IntervalRecord) {
         self.report(&PartReport::Interval(Box::new(interval.clone())));
     }
@@ -88,6 +116,7 @@ impl Threads {
             sent,
             fails_at,
             server: "",
+            stall: None,
         }
     }
 }
@@ -98,8 +127,8 @@ impl Generators for Threads {
             let (go, starts) = channel();
             self.starts.lock().expect("nobody panics").push(go);
             let mut reports = Reports(generator as usize, self.sender.clone());
-            let (load, number, keys) =
-                (self.load.clone(), self.number, keys(&self.sent, self.fails_at));
+            let (load, number) = (self.load.clone(), self.number);
+            let keys = keys(&self.sent, self.fails_at, self.stall.clone());
             let server = null(self.server);
             std::thread::spawn(move || {
                 let seed = dyno_engine::random::trial_seed(SEED, "b01-001");
@@ -162,13 +191,22 @@ impl Generators for Threads {
 }
 
 fn trial(load: &LoadPlan, generators: Option<&Threads>) -> (Sent, TrialRecord) {
+    heard(load, generators, &mut Silent)
+}
+
+fn heard(
+    load: &LoadPlan,
+    generators: Option<&Threads>,
+    listener: &mut dyn Listener,
+) -> (Sent, TrialRecord) {
     let own = Arc::default();
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let server = null(generators.map_or("", |it| it.server));
     let mut input = TrialInput::new(trial, Node::alone(server), CLIENTS, load, SEED, &NOBODY);
     input.load.interval = Nanos(100_000_000);
     input.generators = generators.map(|it| it as &dyn Generators);
-    let record = run_trial(keys(&own, u64::MAX), &input, &mut Silent).expect("it can be measured");
+    let record =
+        run_trial(keys(&own, u64::MAX, None), &input, listener).expect("it can be measured");
     let sent = generators.map_or(own, |it| Arc::clone(&it.sent));
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)
@@ -233,4 +271,31 @@ fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
     let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped");
     assert!(stopped.starts_with("1 (here): ") && stopped.contains("no such table"), "{stopped}");
     assert!(record.counters.failed >= 1 && record.counters.check().is_empty());
+}
+
+/// Ends a stall when it is reported.
+struct StallReports(Arc<Stall>, Vec<Option<Nanos>>);
+
+impl Listener for StallReports {
+    fn commits_stopped(&mut self, since: Option<Nanos>) {
+        self.1.push(since);
+        *self.0.is_over.lock().expect("nobody panics") = true;
+        self.0.ends.notify_all();
+    }
+}
+
+#[test]
+fn commits_have_stopped_when_those_of_all_generators_have() {
+    let load = LoadPlan::new(StopRule::TransactionsPerClient(100));
+    let stall = Arc::new(Stall::default());
+    let threads = Threads { stall: Some(Arc::clone(&stall)), ..Threads::new(2, &load, u64::MAX) };
+    let mut reports = StallReports(stall, Vec::new());
+    let (sent, record) = heard(&load, Some(&threads), &mut reports);
+    assert!(matches!(reports.1[..], [Some(_), None] | [Some(_)]), "{:?}", reports.1);
+    // Clients of the second generator wait 5 ms before each of 80 transactions.
+    let since = reports.1[0].expect("it was seen");
+    assert!(since.0 >= 390_000_000, "the first generator alone: {since:?}");
+    let gap = record.longest_gap.expect("it was measured");
+    assert_eq!(gap.at, since);
+    assert_eq!(sent.len(), 500);
 }

@@ -209,6 +209,29 @@ pub enum ProgressUnit {
     Nanoseconds,
 }
 
+/// Commits of clients, warm-up included. Times are nanoseconds since the first client began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommitActivity {
+    /// When it was read.
+    pub at: u64,
+    /// Commits since the first client began.
+    pub commits: u64,
+    /// The last of them.
+    pub last: u64,
+}
+
+impl CommitActivity {
+    /// The activity of these clients together with that of others: known as far as both are.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            at: self.at.min(other.at),
+            commits: self.commits + other.commits,
+            last: self.last.max(other.last),
+        }
+    }
+}
+
 /// A listener that receives all events of a run. It must not block: measuring continues while it
 /// runs.
 pub trait Listener {
@@ -225,6 +248,10 @@ pub trait Listener {
     /// although commits are usually frequent. `None`: transactions commit again. Each is reported
     /// once, while it happens, in warm-up and window.
     fn commits_stopped(&mut self, _since: Option<Nanos>) {}
+
+    /// The commit activity of the clients of one of several generators, about four times a second;
+    /// [`Self::commits_stopped`] is reported where that of all is known.
+    fn commit_activity(&mut self, _activity: CommitActivity) {}
 
     /// The monitor took a sample of machine and server.
     fn sample(&mut self, _sample: &Sample) {}

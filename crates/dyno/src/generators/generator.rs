@@ -13,7 +13,7 @@ use crate::workload::AnyWorkload;
 use dyno_drivers::lock;
 use dyno_drivers::open_files::raise_limit;
 use dyno_engine::{LoadInput, PartReport, Start, TrialError};
-use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
 use dyno_model::record::IntervalRecord;
 use dyno_model::target::Target;
@@ -78,7 +78,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 
 /// What both threads share.
 #[derive(Default)]
-struct Shared {
+pub(super) struct Shared {
     /// More than 0 once the coordinator is gone.
     interrupts: AtomicUsize,
     /// The part being measured.
@@ -198,7 +198,7 @@ fn serve(
 }
 
 /// This process's clock, nanoseconds.
-fn clock() -> u64 {
+pub(super) fn clock() -> u64 {
     origin().elapsed().as_nanos() as u64
 }
 
@@ -208,7 +208,7 @@ fn origin() -> Instant {
 }
 
 /// Measures a part of a trial.
-fn part(
+pub(super) fn part(
     assignment: &Assignment,
     orders: &Receiver<Order>,
     reports: &Sender<PartReport>,
@@ -261,6 +261,10 @@ impl Listener for Reporting {
         if let Event::Progress { phase: Phase::Ramp, done, .. } = event {
             let _ = self.0.send(PartReport::Connected(*done as u32));
         }
+    }
+
+    fn commit_activity(&mut self, activity: CommitActivity) {
+        let _ = self.0.send(PartReport::Activity(activity));
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
