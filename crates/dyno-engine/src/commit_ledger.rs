@@ -3,13 +3,14 @@
 //! acknowledged and lost, whatever else the workload does.
 //!
 //! The clients' records are in memory: the test is whether the server keeps its promise, and dyno
-//! is not the process that is killed.
+//! is not the process that is killed. Those of several generators are put together.
 
 use crate::client_id::ClientId;
 use crate::data_set::TableDefinition;
 use dyno_drivers::{Connection, Driver, Row, RowSink, lock};
 use dyno_model::audit::{AuditCheck, LedgerEntry};
 use dyno_model::failure::OperationFailure;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
 /// The kind of the statement that writes a row, as reports name it.
@@ -26,19 +27,23 @@ pub(crate) fn table() -> TableDefinition {
     TableDefinition::new("dyno_ledger", create, ["client", "number"], 0)
 }
 
-/// The outcome of a transaction, as its client knows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The outcome of a transaction, as its client knows it. There are millions: a message has a letter
+/// for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Fate {
+    #[serde(rename = "a")]
     Acknowledged,
     /// Refused, or never sent to commit.
+    #[serde(rename = "f")]
     Failed,
     /// It may have been committed: its answer was lost, or the client did not wait for it.
+    #[serde(rename = "o")]
     Open,
 }
 
 /// One client's notes. Its transactions are numbered consecutively from 0.
-#[derive(Debug)]
-struct Page {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Page {
     client: ClientId,
     fates: Vec<Fate>,
 }
@@ -118,6 +123,16 @@ impl RowSink for Rows {
 }
 
 impl CommitLedger {
+    /// Takes out the notes of all clients, which have ended.
+    pub(crate) fn take(&self) -> Vec<Page> {
+        std::mem::take(&mut *lock(&self.0))
+    }
+
+    /// Adds the notes of clients of another process.
+    pub(crate) fn add(&self, pages: Vec<Page>) {
+        lock(&self.0).extend(pages);
+    }
+
     /// Compares the notes with the rows of the table. All clients have ended.
     pub(crate) async fn audit(
         &self,

@@ -3,6 +3,7 @@
 
 use super::load::{LoadInput, LoadRecord};
 use crate::client_id::ClientId;
+use crate::commit_ledger::Page;
 use crate::fatal::Fatal;
 use crate::recording::collector::Aside;
 use crate::recording::stages::StageTally;
@@ -57,6 +58,8 @@ pub(crate) struct Remains {
     pub(crate) sessions: Vec<Vec<u32>>,
     /// The notes of each workload ([`Workload::notes`](crate::workload::Workload::notes)).
     pub(crate) notes: Vec<Vec<u64>>,
+    /// The commit ledger of each workload that keeps one.
+    pub(crate) ledgers: Vec<Vec<Page>>,
 }
 
 impl PartialResult {

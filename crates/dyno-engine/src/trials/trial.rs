@@ -154,6 +154,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         Remains {
             sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
             notes: self.workloads.iter().map(|workload| workload.notes()).collect(),
+            ledgers: self.ledgers.iter().map(|ledger| ledger.take()).collect(),
         }
     }
 
@@ -162,6 +163,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         sessions.for_each(|(own, numbers)| own.add(numbers));
         let notes = self.workloads.iter().zip(&remains.notes);
         notes.for_each(|(workload, notes)| workload.take_notes(notes));
+        self.ledgers.iter().zip(remains.ledgers).for_each(|(ledger, pages)| ledger.add(pages));
     }
 
     async fn baseline(

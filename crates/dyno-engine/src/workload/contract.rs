@@ -199,7 +199,7 @@ pub trait Workload: Send + Sync + 'static {
     /// Why its clients cannot be divided among several generators, as the end of a sentence; `None`
     /// where they can.
     fn undivided(&self) -> Option<&'static str> {
-        self.keeps_ledger().then_some("its commit ledger is kept in one process")
+        None
     }
 
     /// Checks the data after the trial. Clients have ended and dropped their state.
