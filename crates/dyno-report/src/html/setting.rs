@@ -176,6 +176,10 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
             (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),
             (
+                &page::PAGE_GENERATORS,
+                load.generators.map_or_else(String::new, |number| number.to_string()),
+            ),
+            (
                 &page::PAGE_WORKERS,
                 load.workers.map_or_else(automatic, |workers| workers.to_string()),
             ),

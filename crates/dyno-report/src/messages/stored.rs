@@ -14,6 +14,12 @@ pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
     let mut group = ALL.iter().filter(|message| message.name.starts_with("stored::"));
     let known = group.find_map(|message| Some((message, values(message.text(EN), text)?)));
     known.map_or(Cow::Borrowed(text), |(message, values)| {
+        // A reason is itself such a text.
+        let in_lang = |(name, value): (&'static str, &'t str)| match name {
+            "reason" => (name, said(value, lang)),
+            _ => (name, Cow::Borrowed(value)),
+        };
+        let values: Vec<_> = values.into_iter().map(in_lang).collect();
         let values: Vec<_> =
             values.iter().map(|(name, value)| (*name, value as &dyn Display)).collect();
         message.fill(lang, &values).into()
@@ -69,6 +75,10 @@ mod tests {
         assert_eq!(
             korean("time limit reached at 5 of 10 rows"),
             "행 10개 중 5개에서 제한 시간에 도달함"
+        );
+        assert_eq!(
+            korean("generator 3 (load1) was lost: its launcher was killed (signal 9)"),
+            "발생기 3 (load1)을(를) 잃음: 실행 프로그램이 강제 종료됨(시그널 9)"
         );
         assert_eq!(korean("NDB 1 × 9.7.4-2, 2 data nodes"), "NDB 1 × 9.7.4-2, 데이터 노드 2개");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Each of several load generators appears in every form of a report and in every language.
 
 use super::*;
-use crate::messages::{LANGUAGES, headings, notes};
+use crate::messages::{LANGUAGES, headings, notes, page};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{GeneratorPart, GeneratorsRecord};
@@ -35,7 +35,9 @@ fn with_generators() -> ReportModel {
         let asked = Asked { engine: Engine::Postgres, clients: 16, load: &load };
         record.warnings = judge(record, &asked);
     });
-    analyse(&data)
+    let mut model = analyse(&data);
+    model.provenance.loads[0].generators = Some(2);
+    model
 }
 
 #[test]
@@ -48,6 +50,8 @@ fn every_generator_has_a_row_in_every_form_and_language() {
         for format in [Format::Html, Format::Markdown, Format::Text] {
             let text = render(&model, format, lang);
             assert!(text.contains(heading), "{format:?} {}", lang.code);
+            let number = format!(">{}</th><td>2</td>", page::PAGE_GENERATORS.text(lang));
+            assert!(format != Format::Html || text.contains(&number), "{number}");
             assert!(text.contains("load1"), "{format:?} {}", lang.code);
             assert!(text.contains("1 (load1)"), "the warning names it: {format:?} {}", lang.code);
             assert!(format == Format::Text || text.contains(&note), "{format:?} {}", lang.code);

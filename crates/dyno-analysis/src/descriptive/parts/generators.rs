@@ -27,11 +27,11 @@ fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
         .map(|(part, length)| part.cpu.0 as f64 / length.0 as f64)
         .reduce(f64::max);
     let valid = view.valid(configuration).filter_map(|it| own(it, number));
-    let committed: u64 = valid.map(|(part, _)| part.committed).sum();
+    let committed = valid.map(|(part, _)| part.committed).reduce(|sum, part| sum + part);
     let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
     let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
     let figures = Figures::from([
-        (Metric::Committed, Some(committed.into())),
+        (Metric::Committed, committed.map(Into::into)),
         (Metric::GeneratorProcessors, cores.map(Figure::Value)),
         (Metric::WorkerCpu, most(|it| Some(100.0 * it.busiest_worker)).map(Into::into)),
         (Metric::HeldUp, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),

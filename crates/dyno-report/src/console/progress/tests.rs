@@ -250,7 +250,7 @@ fn reasons_that_dyno_gives_are_said_in_the_language() {
     let reason = "the system failed: was killed (signal 9)".to_owned();
     let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason, search: None };
     let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");
-    assert!(text.ends_with(": 실패: 시스템이 중단됨: was killed (signal 9)"), "{text}");
+    assert!(text.ends_with(": 실패: 시스템이 중단됨: 강제 종료됨(시그널 9)"), "{text}");
 }
 
 #[test]
