@@ -1,7 +1,7 @@
 //! The generators of a run: started, connected, and ended with it.
 
 use super::generator_handle::{Event, GeneratorHandle};
-use super::launch::{self, Invitation, LaunchCommand};
+use super::launch::{self, Invitation, LaunchCommand, TMPDIR};
 use super::link::Link;
 use super::message::{Hello, Order, PROTOCOL};
 use super::secure;
@@ -10,7 +10,7 @@ use dyno_drivers::lock;
 use dyno_engine::TrialError;
 use dyno_files::{create_new, read_text};
 use dyno_host::supervisor::{
-    Access, Launch, StopStep, Supervisor, SupervisorCommand, SupervisorSignal,
+    Access, Last, Launch, StopStep, Supervisor, SupervisorCommand, SupervisorSignal,
 };
 use dyno_model::launcher::{LauncherKind, LauncherPlan};
 use dyno_model::plan::Plan;
@@ -31,6 +31,8 @@ const HELLO_LIMIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How long a lost generator's process is given to end, for the reason.
 const ENDING: Duration = Duration::from_millis(500);
+/// How long the command that cleans up after a launcher may take.
+const AT_END_LIMIT: Duration = Duration::from_secs(10);
 /// Longest output that is read, in bytes: that of a supervised command is not longer.
 const OUTPUT_MAX: u64 = 17 << 20;
 /// Lines of a generator's output that are shown.
@@ -66,7 +68,7 @@ pub(crate) struct Fleet {
 }
 
 /// A launcher's process.
-struct Launched {
+pub(super) struct Launched {
     supervisor: Supervisor,
     output: PathBuf,
     /// The generator that it started; `None`: all.
@@ -81,6 +83,11 @@ impl Launched {
             .make_folder(&std::env::temp_dir(), "dyno-generator", Access::Passed(None), &[])
             .map_err(|error| error.to_string())?;
         let output = folder.join("output");
+        let mut environment = command.environment;
+        if command.leaves_files {
+            environment.retain(|(name, _)| name != TMPDIR);
+            environment.push((TMPDIR.to_owned(), folder.display().to_string()));
+        }
         let input = command.input.map(|text| (folder.join("input"), text));
         if let Some((path, text)) = &input {
             create_new(path, 0o600)
@@ -88,17 +95,26 @@ impl Launched {
                 .map_err(|error| format!("{}: {error}", path.display()))?;
         }
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let launch = Launch {
+        let shell = |text: String, log: &Path| Launch {
             program: PathBuf::from("/bin/sh"),
-            arguments: vec!["-c".to_owned(), command.text],
-            environment: command.environment,
-            folder: here,
-            log: output.clone(),
-            input: input.map(|(path, _)| path),
+            arguments: vec!["-c".to_owned(), text],
+            environment: environment.clone(),
+            folder: here.clone(),
+            log: log.to_owned(),
             stop: stop(),
             is_command: true,
             ..Launch::default()
         };
+        if let Some(text) = command.at_end {
+            let last = Last {
+                launch: shell(text, Path::new("/dev/null")),
+                limit: AT_END_LIMIT,
+                what: "the command that cleans up after generators".to_owned(),
+            };
+            supervisor.run_at_end(last).map_err(|error| error.to_string())?;
+        }
+        let input = input.map(|(path, _)| path);
+        let launch = Launch { input, ..shell(command.text, &output) };
         supervisor.handle.launch(launch).map_err(|error| error.to_string())?;
         Ok(Self { supervisor, output, generator: command.generator })
     }
@@ -106,7 +122,11 @@ impl Launched {
     /// How it ended, if it has, with the end of its output.
     fn ending(&self) -> Option<String> {
         let ending = self.supervisor.ending()?;
-        Some(format!("its process {ending}{}", said(&self.output)))
+        let output = said(&self.output);
+        Some(match self.generator {
+            Some(_) => format!("its process {ending}{output}"),
+            None => format!("its launcher {ending}{output}"),
+        })
     }
 }
 
@@ -135,11 +155,25 @@ impl Fleet {
         let commands = launch::commands(plan, number, &invitation)?;
         let launches =
             commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
+        Self::gather(&listener, secured, &invitation.token, number, launches, interrupts)
+            .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))
+    }
+
+    /// Waits until all generators that were launched have joined.
+    ///
+    /// # Errors
+    /// When one does not, in words.
+    pub(super) fn gather(
+        listener: &TcpListener,
+        secured: Arc<ServerConfig>,
+        token: &str,
+        number: u32,
+        launches: Vec<Launched>,
+        interrupts: &Interrupts,
+    ) -> Result<Self, String> {
         let (sender, events) = channel();
-        let waiting = Waiting { secured, number, token: invitation.token.clone(), launches };
-        let (members, launches) = waiting
-            .all(&listener, &sender, interrupts)
-            .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))?;
+        let waiting = Waiting { secured, number, token: token.to_owned(), launches };
+        let (members, launches) = waiting.all(listener, &sender, interrupts)?;
         Ok(Self { members, events: Mutex::new(events), launches: Mutex::new(launches) })
     }
 
@@ -148,24 +182,37 @@ impl Fleet {
     /// # Errors
     /// When a generator is lost.
     pub(super) fn next(&self, wait: Duration) -> Result<Option<(usize, Event)>, TrialError> {
-        match lock(&self.events).recv_timeout(wait) {
+        let lost = |number: usize, reason: String| {
+            let name = self.members[number].part().name();
+            Err(TrialError::Generator(format!("{name} was lost: {reason}")))
+        };
+        let events = lock(&self.events);
+        let event = match events.recv_timeout(wait) {
             Ok((number, Event::Lost(reason))) => {
-                let reason = self.ending(number).unwrap_or(reason);
-                let name = self.members[number].part().name();
-                Err(TrialError::Generator(format!("{name} was lost: {reason}")))
+                return lost(number, self.ending(number).unwrap_or(reason));
             }
-            Ok(event) => Ok(Some(event)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                Err(TrialError::Generator("connections were all lost".to_owned()))
+                return Err(TrialError::Generator("connections were all lost".to_owned()));
             }
+        };
+        // Generators may survive the launcher of all, but nothing would end them then.
+        let of_all = |it: &&Launched| it.generator.is_none();
+        match lock(&self.launches).iter().find(of_all).and_then(Launched::ending) {
+            Some(ending) => {
+                let is_lost = |(_, event): &(usize, Event)| matches!(event, Event::Lost(_));
+                lost(events.try_iter().find(is_lost).map_or(0, |(number, _)| number), ending)
+            }
+            None => Ok(event),
         }
     }
 
-    /// How the process of a lost generator ended, if that becomes known soon.
+    /// How the process of a lost generator, or its launcher, ended, if that becomes known soon.
     fn ending(&self, number: usize) -> Option<String> {
         let launches = lock(&self.launches);
-        let own = launches.iter().find(|it| it.generator == u32::try_from(number).ok())?;
+        let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == number);
+        let own = launches.iter().find(is_own)?;
         let deadline = Instant::now() + ENDING;
         loop {
             match own.ending() {
@@ -253,7 +300,7 @@ impl Waiting {
             if interrupts.is_requested() {
                 return Err("interrupted while generators were started".to_owned());
             }
-            if let Ok((socket, _)) = listener.accept() {
+            while let Ok((socket, _)) = listener.accept() {
                 let (secured, token) = (Arc::clone(&self.secured), self.token.clone());
                 let sender = sender.clone();
                 std::thread::spawn(move || {
@@ -291,8 +338,9 @@ impl Waiting {
             }
             if began.elapsed() > JOIN_LIMIT {
                 let (number, limit) = (self.number, JOIN_LIMIT.as_secs());
+                let first = self.launches.first().map(|it| said(&it.output)).unwrap_or_default();
                 return Err(format!(
-                    "only {joined} of {number} generators joined within {limit} s{}",
+                    "only {joined} of {number} generators joined within {limit} s{}{first}",
                     because()
                 ));
             }

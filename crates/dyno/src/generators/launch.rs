@@ -14,12 +14,15 @@ pub(super) const KEY: &str = "DYNO_KEY";
 pub(super) const TOKEN: &str = "DYNO_TOKEN";
 pub(super) const RANK: &str = "DYNO_RANK";
 
+/// The variable that names the folder for temporary files.
+pub(super) const TMPDIR: &str = "TMPDIR";
+
 /// Beginnings of the names of variables that launchers need of dyno's environment.
 const NEEDED: [&str; 11] = [
     "HOME",
     "USER",
     "LOGNAME",
-    "TMPDIR",
+    TMPDIR,
     "SSH_",
     "SLURM_",
     "OMPI_",
@@ -58,6 +61,10 @@ pub(super) struct LaunchCommand {
     pub(super) text: String,
     pub(super) environment: Vec<(String, String)>,
     pub(super) input: Option<String>,
+    /// A command that removes what the launcher leaves when it is killed; run last in any case.
+    pub(super) at_end: Option<String>,
+    /// True for a launcher that does not remove its temporary files when it is killed.
+    pub(super) leaves_files: bool,
     /// The generator that it starts; `None`: all.
     pub(super) generator: Option<u32>,
 }
@@ -98,6 +105,8 @@ pub(super) fn commands(
             text: text(rank),
             environment: environment(Some(rank)),
             input: None,
+            at_end: None,
+            leaves_files: false,
             generator: Some(rank),
         };
         (0..number).map(one).collect()
@@ -106,6 +115,8 @@ pub(super) fn commands(
         text: format!("exec {text}"),
         environment: environment(None),
         input: None,
+        at_end: None,
+        leaves_files: plan.kind == LauncherKind::Mpi,
         generator: None,
     };
     Ok(match plan.kind {
@@ -118,9 +129,17 @@ pub(super) fn commands(
             // No `exec`: a template may be more than a simple command.
             each(&filled)
         }
-        LauncherKind::Slurm => vec![all(format!(
-            "srun --ntasks={number} --kill-on-bad-exit=1 --export=ALL --input=none {generator}"
-        ))],
+        LauncherKind::Slurm => {
+            // An allocation made by srun outlives it. Within one of the user's, no job has the
+            // name.
+            let job = format!("dyno-{}", &token()[..16]);
+            let at_end = Some(format!("exec scancel --quiet --name={job}"));
+            let text = format!(
+                "srun --job-name={job} --ntasks={number} --kill-on-bad-exit=1 --export=ALL \
+                 --input=none {generator}"
+            );
+            vec![LaunchCommand { at_end, ..all(text) }]
+        }
         LauncherKind::Mpi => vec![all(format!(
             "mpirun -n {number} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
         ))],

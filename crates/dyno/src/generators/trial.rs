@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Time between the order to start and the start, in which it reaches all generators and their
 /// workers wake up.
-const RUN_UP: Duration = Duration::from_millis(200);
+const RUN_UP: Duration = Duration::from_millis(500);
 /// Longest time that a load step waits for comparisons of clocks.
 const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 

@@ -1,8 +1,9 @@
 //! Trials whose clients are divided among several processes.
 
+use super::services::generators;
 use crate::program::{Bench, Ended, events, flaws, records, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
-use dyno_model::audit::AuditVerdict;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
@@ -92,7 +93,11 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
     let bench = Bench::new();
     let system = "server = { kind = \"mariadb\" }";
     for (number, workload, load) in [
-        (2, RUSH, "{ clients = 8, duration = \"1s\", warmup = \"200ms\", generators = 2 }"),
+        (
+            2,
+            "{ kind = \"rush\", variant = \"for-update\", ledger = true }",
+            "{ clients = 8, duration = \"1s\", warmup = \"0s\", generators = 2 }",
+        ),
         (
             4,
             "{ kind = \"oltp_delete\", tables = 2, table_size = 5000 }",
@@ -120,6 +125,12 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
         if load.contains("transactions =") {
             assert_eq!(record.counters.committed, 2001);
         }
+        let ledgers = record.audit.checks.iter().filter_map(|check| match check {
+            AuditCheck::Ledger { acknowledged, .. } => Some(*acknowledged),
+            _ => None,
+        });
+        let kept = workload.contains("ledger").then_some(record.counters.committed);
+        assert!(ledgers.eq(kept), "{:?}", record.audit);
     }
 }
 
@@ -138,15 +149,6 @@ fn begun(bench: &Bench, generators: &str) -> Child {
         text.is_ok_and(|text| text.contains(r#""phase":"measure""#))
     });
     child
-}
-
-/// Processes that are generators of a run.
-fn generators(bench: &Bench) -> Vec<u32> {
-    let is_generator = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.ends_with(b"\0generator\0")
-    };
-    processes_with(&bench.path().display().to_string()).into_iter().filter(is_generator).collect()
 }
 
 #[test]
@@ -266,10 +268,10 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
         ),
         (
             "server = { kind = \"sqlite\" }",
-            "{ kind = \"rush\", variant = \"for-update\", ledger = true }",
+            "{ kind = \"crud\" }",
             "{ clients = 4, duration = \"1s\", generators = 2 }",
             "",
-            "cannot be divided among generators: its commit ledger is kept in one process",
+            "cannot be divided among generators: what it saw is kept in one process",
         ),
     ] {
         let text = spec(system, workload, load, "");

@@ -2,3 +2,5 @@
 
 mod division;
 mod launchers;
+mod namespaces;
+mod services;
