@@ -47,7 +47,14 @@ impl Link {
     /// # Errors
     /// When the connection is broken.
     pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_vec(message)?;
+        self.send_text(&serde_json::to_vec(message)?)
+    }
+
+    /// Sends a message that is JSON already.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub(super) fn send_text(&mut self, text: &[u8]) -> io::Result<()> {
         if text.len() > MESSAGE_MAX {
             return Err(io::Error::other(format!("a message of {} bytes is too long", text.len())));
         }

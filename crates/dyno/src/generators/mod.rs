@@ -7,8 +7,8 @@
 //!   messages over a connection;
 //! * `preflight`: whether generators can be started at all;
 //! * `launch`: the command lines that start generators; `clock`: how far the clocks of two machines
-//!   are apart; `member`: the coordinator's end of one connection; `fleet`: all generators of a
-//!   run;
+//!   are apart; `generator_handle`: the coordinator's end of one connection; `fleet`: all
+//!   generators of a run;
 //! * `trial`: a trial with the clients of a fleet;
 //! * `generator`: the process `dyno generator`.
 
@@ -21,6 +21,8 @@ mod link;
 mod message;
 mod preflight;
 mod secure;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 pub(crate) use fleet::Fleets;
