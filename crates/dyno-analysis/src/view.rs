@@ -77,7 +77,10 @@ impl<'a> View<'a> {
         self.records.get(&configuration).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn valid(&self, configuration: usize) -> impl Iterator<Item = &'a TrialRecord> {
+    pub(crate) fn valid(
+        &self,
+        configuration: usize,
+    ) -> impl Iterator<Item = &'a TrialRecord> + Clone {
         self.measured(configuration).iter().copied().filter(|record| record.is_valid())
     }
 

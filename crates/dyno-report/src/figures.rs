@@ -152,6 +152,7 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
         Unit::Count => group(&format!("{value:.0}")),
         Unit::Bytes => digits(value / 1e6),
         Unit::TransactionsPerSecond
+        | Unit::TransactionsPerMinute
         | Unit::RowsPerSecond
         | Unit::Milliseconds
         | Unit::Microseconds
@@ -164,6 +165,7 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::TransactionsPerSecond => "tx/s",
+        Unit::TransactionsPerMinute => "tx/min",
         Unit::RowsPerSecond => "rows/s",
         Unit::Milliseconds => "ms",
         Unit::Microseconds => "µs",

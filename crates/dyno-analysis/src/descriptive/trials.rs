@@ -101,10 +101,21 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     let of_valid = total(&valid, TrialCounters::known_retries).filter(|_| committed > 0);
     let per_commit = of_valid.map(|retries| retries as f64 / committed as f64);
     figures.set(Metric::RetriesPerCommit, per_commit);
+    let statements = valid.iter().flat_map(|record| &record.counters.statements);
+    let statements = statements.map(|it| it.sent).sum();
+    figures.set(Metric::StatementsPerTransaction, per_transaction(statements, committed));
+    let facts = || valid.iter().filter_map(|record| record.facts.as_ref());
+    let commits = facts().map(|it| it.commits_sent_in_all).sum();
+    let committed = facts().map(|it| it.committed_in_all).sum();
+    figures.set(Metric::CommitsPerTransaction, per_transaction(commits, committed));
     let skipped = Some(sum(|counters| counters.skipped)).filter(|skipped| *skipped > 0);
     figures.set(Metric::Skipped, skipped);
     figures.set(Metric::LostPercent, lost);
     figures
+}
+
+fn per_transaction(number: u64, committed: u64) -> Option<f64> {
+    (number > 0 && committed > 0).then(|| number as f64 / committed as f64)
 }
 
 /// Messages of failures, including background workloads.

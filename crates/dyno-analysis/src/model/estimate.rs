@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Unit {
     /// Committed transactions per second.
     TransactionsPerSecond,
+    /// Committed transactions per minute.
+    TransactionsPerMinute,
     /// Rows of committed transactions per second.
     RowsPerSecond,
     /// Milliseconds.

@@ -47,6 +47,24 @@ metrics! {
     /// transactions across its edges count with the share of their time inside it; intervals of a
     /// timeline count the transactions that ended in them.
     Throughput = "throughput", TransactionsPerSecond;
+    /// Committed new orders per minute, of a workload derived from TPC-C. Only with the standard's
+    /// pacing do they say something about tpmC.
+    NewOrdersPerMinute = "new-orders-per-minute", TransactionsPerMinute;
+    /// The same in percent of what keying and think times of the standard allow; only with them.
+    PacedShare = "paced-share", Percent;
+    /// Warehouses of a workload derived from TPC-C.
+    Warehouses = "warehouses", Count;
+    /// Those in which a new order was committed, in the trial with the fewest.
+    WarehousesTouched = "warehouses-touched", Count;
+    /// Districts of these warehouses.
+    Districts = "districts", Count;
+    /// Those in which a new order was committed, in the trial with the fewest.
+    DistrictsTouched = "districts-touched", Count;
+    /// Transactions that the workload rolled back because its standard demands it. They are no
+    /// failures.
+    RolledBack = "rolled-back", Count;
+    /// The same in percent of all new orders, of which TPC-C wants 1 % rolled back.
+    RolledBackShare = "rolled-back-share", Percent;
     /// Rows committed per second, of a growing table.
     RowThroughput = "row-throughput", RowsPerSecond;
     /// Mean response time of a transaction. In an open loop, response times begin when the
@@ -87,7 +105,8 @@ metrics! {
     NeverStarted = "never-started", Count;
     /// Length of the measurement window.
     Window = "window", Seconds;
-    /// Transactions committed, in valid trials.
+    /// Transactions committed, in valid trials, with those that a workload rolls back because its
+    /// standard demands it.
     Committed = "committed", Count;
     /// Transactions given up, in all measured trials.
     Failed = "failed", Count;
@@ -97,6 +116,12 @@ metrics! {
     Retries = "retries", Count;
     /// Retries per committed transaction, in valid trials.
     RetriesPerCommit = "retries-per-commit", Ratio;
+    /// Statements sent per committed transaction, with BEGIN and COMMIT and those of retries, in
+    /// valid trials.
+    StatementsPerTransaction = "statements-per-transaction", Count;
+    /// COMMIT statements sent per committed transaction, in valid trials, warm-up included; absent
+    /// where every statement commits by itself. A server may count commits in another way.
+    CommitsPerTransaction = "commits-per-transaction", Count;
     /// Transactions not started because they were too late.
     Skipped = "skipped", Count;
     /// Acknowledged updates that are missing from the data.

@@ -2,6 +2,7 @@
 
 use super::figures::Figures;
 use dyno_model::audit::AuditVerdict;
+use dyno_model::isolation::IsolationLevel;
 use dyno_model::stages::LoadBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,15 @@ pub enum Part {
         /// The worst verdict of its audits, over all measured trials.
         audit: AuditVerdict,
     },
+    /// What a workload derived from a standard benchmark counts; its name is that of the
+    /// transactions.
+    Benchmark {
+        /// True when clients waited as long as the standard says.
+        is_paced: bool,
+        /// Isolation level of the transactions, as the server reported it; absent if trials differ.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        isolation: Option<IsolationLevel>,
+    },
     /// One of several load generators; its name is its number.
     Generator {
         /// Its clients.
@@ -70,6 +80,7 @@ impl Part {
             Self::Stage { .. } => Scope::Stage,
             Self::Transaction | Self::Database { .. } => Scope::Transaction,
             Self::Background { .. } => Scope::Background,
+            Self::Benchmark { .. } => Scope::Benchmark,
             Self::Generator { .. } => Scope::Generator,
         }
     }
@@ -93,6 +104,8 @@ pub enum Scope {
     Transaction,
     /// A background workload.
     Background,
+    /// What a workload derived from a standard benchmark counts.
+    Benchmark,
     /// One of several load generators.
     Generator,
 }

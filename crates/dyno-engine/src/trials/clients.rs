@@ -11,7 +11,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
-use dyno_model::record::Pacing;
+use dyno_model::record::BenchmarkFacts;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,8 @@ pub(crate) trait Clients {
         Vec::new()
     }
 
-    fn pacing(&self) -> Option<Pacing> {
+    /// As [`Workload::benchmark`](crate::workload::Workload::benchmark).
+    fn benchmark(&self, _baseline: &Self::Baseline) -> Option<BenchmarkFacts> {
         None
     }
 

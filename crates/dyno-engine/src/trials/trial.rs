@@ -30,7 +30,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{GeneratorRecord, Pacing, TrialEnd, TrialRecord, Uptime};
+use dyno_model::record::{BenchmarkFacts, GeneratorRecord, TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
@@ -178,9 +178,9 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         self.workloads[0].sent_as_text()
     }
 
-    fn pacing(&self) -> Option<Pacing> {
+    fn benchmark(&self, baseline: &W::Baseline) -> Option<BenchmarkFacts> {
         // Clients that are spread over databases have names of their own.
-        self.workloads[0].pacing().filter(|_| self.workloads.len() == 1)
+        self.workloads[0].benchmark(baseline).filter(|_| self.workloads.len() == 1)
     }
 
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
@@ -409,6 +409,7 @@ fn trial(
     }
     listener.event(&load.enters(Phase::Audit));
     let asks = Asks { clients, input, totals: &totals, opens: window.opens() };
+    let benchmark = clients.benchmark(&baselines[0]);
     let silence;
     (record.audit, silence) = asks.audited(&mut observers, asked, &settled, baselines);
     if let Some(history) = clients.history() {
@@ -421,7 +422,7 @@ fn trial(
     }
     let facts = record.facts.get_or_insert_default();
     facts.troubles.extend(missing);
-    facts.pacing = clients.pacing();
+    facts.benchmark = benchmark;
     facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
     facts.faults = repaired.map(|repaired| repaired.faults).unwrap_or_default();
     if record.end == TrialEnd::User {

@@ -11,7 +11,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
-use dyno_model::record::Pacing;
+use dyno_model::record::BenchmarkFacts;
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::ops::RangeInclusive;
@@ -171,8 +171,9 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// How its clients are paced, where it is derived from a standard that paces them.
-    fn pacing(&self) -> Option<Pacing> {
+    /// What its results depend on, where it is derived from a standard benchmark. Clients have
+    /// ended and dropped their state.
+    fn benchmark(&self, _baseline: &Self::Baseline) -> Option<BenchmarkFacts> {
         None
     }
 

@@ -106,7 +106,6 @@ pub struct Histories {
     rollbacks: u64,
     /// Number of attempts that each client may record.
     room: usize,
-    options: WorkloadOptions,
     isolation: Option<String>,
     table: Table,
     kept: Arc<Mutex<Vec<Attempt>>>,
@@ -246,7 +245,6 @@ impl Histories {
             writes: writes as usize,
             rollbacks: options.count("rollbacks"),
             room: history_max.div_ceil(u64::from(clients).max(1)) as usize,
-            options: options.clone(),
             isolation: isolation_setup(options, setting.engine)?,
             table,
             kept: Arc::default(),
@@ -448,7 +446,8 @@ impl Workload for Histories {
         &self,
         connection: &mut Connection,
     ) -> Result<Option<IsolationLevel>, OperationFailure> {
-        isolation_in_force(&self.options, TABLE, self.table.dialect, connection).await
+        let setup = self.isolation.as_deref();
+        isolation_in_force(setup, TABLE, self.table.dialect, connection).await
     }
 
     fn undivided(&self) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 //! force.
 
 use super::sbtest::choice;
-use dyno_drivers::{Connection, Driver, Table};
+use dyno_drivers::{Connection, Discard, Driver, Table};
 use dyno_model::catalog::{OptionDescription, WorkloadOptions};
 use dyno_model::engine::{Dialect, Engine, Isolation};
 use dyno_model::failure::OperationFailure;
@@ -47,12 +47,13 @@ pub fn isolation_setup(
     }
 }
 
-/// The level in force for transactions on a table; `None` when the server reports no known level.
+/// The level in force for transactions on a table, as the server reports it after `setup`, the
+/// statement of [`isolation_setup`]; `None` when it reports no known level.
 ///
 /// # Errors
 /// Errors of the server.
 pub(super) async fn isolation_in_force(
-    options: &WorkloadOptions,
+    setup: Option<&str>,
     table: &str,
     dialect: &Dialect,
     connection: &mut Connection,
@@ -71,8 +72,8 @@ pub(super) async fn isolation_in_force(
             return Ok(Some(IsolationLevel::ReadCommitted));
         }
     }
-    if let Some(level) = asked(options) {
-        return Ok(Some(level));
+    if let Some(setup) = setup {
+        connection.query(setup, &mut Discard).await?;
     }
     answer = Table::default();
     connection.query(question, &mut answer).await?;

@@ -24,6 +24,15 @@ pub const PROPERTIES: &str = "properties";
 pub const PACING: &str = "pacing";
 /// See [`PACING`].
 pub const PACED: &str = "standard";
+/// Limits of this standard, TPC-C, on the 90th percentile of response times (clauses 5.2.5.7 and
+/// 2.7.2.2): names of transactions, and milliseconds.
+pub const PACED_P90_MAX: [(&str, f64); 5] = [
+    ("new-order", 5_000.0),
+    ("payment", 5_000.0),
+    ("order-status", 5_000.0),
+    ("stock-level", 20_000.0),
+    ("delivery", 80_000.0),
+];
 
 /// The description of a workload, which `dyno workloads` prints and the spec is validated against.
 #[derive(Debug, Clone)]

@@ -226,10 +226,10 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
 
 /// How the rate compares with what keying and think times of a standard allow.
 fn pacing(record: &TrialRecord, facts: &Facts) -> Option<Warning> {
-    let pacing = facts.pacing.as_ref()?;
-    let Some(most) = pacing.per_minute_max else { return Some(Warning::Unpaced) };
+    let benchmark = facts.benchmark.as_ref()?;
+    let Some(most) = benchmark.per_minute_max else { return Some(Warning::Unpaced) };
     let mut counts = record.counters.transactions.iter();
-    let committed = counts.find(|it| it.name == pacing.transaction)?.committed;
+    let committed = counts.find(|it| it.name == benchmark.transaction)?.committed;
     let share = committed as f64 / (most * record.measured.as_secs_f64() / 60.0);
     share.is_finite().then_some(Warning::Paced { share, committed })
 }

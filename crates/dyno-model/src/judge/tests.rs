@@ -4,7 +4,7 @@ use crate::client_group::GroupRecord;
 use crate::counters::TransactionCount;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
-use crate::record::{GeneratorRecord, OpenLoop, Pacing, WorkerRecord};
+use crate::record::{BenchmarkFacts, GeneratorRecord, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
@@ -75,11 +75,14 @@ fn cut_short(reason: &str) -> Vec<Warning> {
 
 #[test]
 fn more_than_pacing_allows_is_invalid_and_without_pacing_nothing_is_comparable() {
-    let pacing = |most| Some(Pacing { transaction: "new-order".to_owned(), per_minute_max: most });
-    assert_eq!(judged(|it| facts(it).pacing = pacing(None)), [Warning::Unpaced]);
+    let benchmark = |per_minute_max| {
+        let transaction = "new-order".to_owned();
+        Some(BenchmarkFacts { transaction, per_minute_max, ..BenchmarkFacts::default() })
+    };
+    assert_eq!(judged(|it| facts(it).benchmark = benchmark(None)), [Warning::Unpaced]);
     let paced = |committed| {
         let warnings = judged(|it| {
-            facts(it).pacing = pacing(Some(600.0));
+            facts(it).benchmark = benchmark(Some(600.0));
             it.counters.committed = 1_000_000;
             it.counters.started = 1_000_000;
             let name = "new-order".to_owned();

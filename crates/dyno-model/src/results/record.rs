@@ -5,6 +5,7 @@ use crate::catalog::Growth;
 use crate::counters::TrialCounters;
 use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
+use crate::isolation::IsolationLevel;
 use crate::latency::{self, LatencySummary};
 use crate::plan::{ComparisonMetric, Trial};
 use crate::response::{BoundedLatency, ResponseSummary};
@@ -321,19 +322,40 @@ pub struct Facts {
     /// Violated identities between the counters and other counts of the same events, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbalanced: Vec<String>,
-    /// How clients are paced, if the workload is derived from a standard that paces them.
+    /// What the results of a workload derived from a standard benchmark depend on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pacing: Option<Pacing>,
+    pub benchmark: Option<BenchmarkFacts>,
 }
 
-/// Pacing of clients by keying and think times of a standard.
+/// What the results of a workload derived from a standard benchmark depend on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Pacing {
+#[serde(default)]
+pub struct BenchmarkFacts {
     /// Name of the transactions that the standard counts.
     pub transaction: String,
-    /// How many of them per minute keying and think times allow; absent when clients do not wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Name of those that it wants rolled back.
+    pub rolled_back: String,
+    /// How many of the counted ones per minute keying and think times allow; absent when clients
+    /// do not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute_max: Option<f64>,
+    /// Warehouses in which a new order was committed, warm-up included.
+    pub warehouses: Touched,
+    /// Districts in which a new order was committed, warm-up included.
+    pub districts: Touched,
+    /// Isolation level of transactions, as the server reported it in a session with the settings
+    /// of the clients' sessions; absent if it reported no known level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationLevel>,
+}
+
+/// How many of all objects of a kind were used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Touched {
+    /// Used ones.
+    pub touched: u64,
+    /// All.
+    pub all: u64,
 }
 
 /// Uptime of a server when its counters were read, just before the clients started and just after

@@ -12,6 +12,12 @@ use Metric::*;
 pub(crate) fn heading(metric: Metric) -> Option<&'static Message> {
     Some(match metric {
         Throughput => &columns::THROUGHPUT,
+        NewOrdersPerMinute => &columns::NEW_ORDERS_PER_MINUTE,
+        PacedShare => &columns::PACED_SHARE,
+        RolledBack => &columns::ROLLED_BACK,
+        RolledBackShare => &columns::ROLLED_BACK_SHARE,
+        StatementsPerTransaction => &columns::STATEMENTS_PER_TRANSACTION,
+        CommitsPerTransaction => &columns::COMMITS_PER_TRANSACTION,
         RowThroughput => &columns::ROW_THROUGHPUT,
         Mean => &columns::MEAN_MS,
         P50 => &columns::P50_MS,
@@ -97,6 +103,8 @@ fn text(metric: Metric, value: f64) -> String {
         | HeldUp
         | ServerProcessors
         | GeneratorProcessors
+        | StatementsPerTransaction
+        | CommitsPerTransaction
         | ServerSwitchesPerTransaction => figures::digits(value),
         ServerReadPerTransaction | ServerWrittenPerTransaction => figures::digits(value / 1e3),
         _ => figures::value(metric.unit(), value),
@@ -125,8 +133,13 @@ pub(crate) const OUTCOMES: &[Metric] = &[Arrived, NeverStarted, Failed, Retries,
 /// Figures of a stage of a load.
 pub(crate) const STAGE: &[Metric] =
     &[Length, Offered, AtWork, Throughput, Mean, P95, P99, NotCommitted];
-/// Figures of the transactions of one name, and of background workloads.
+/// Figures of background workloads.
 pub(crate) const PART: &[Metric] = &[Throughput, Mean, P95, P99, Committed, Failed, Retries];
+/// Figures of the transactions of one name.
+pub(crate) const NAMED: &[Metric] =
+    &[Throughput, Mean, P95, P99, Committed, RolledBack, Failed, Retries];
+/// What one transaction of a benchmark is on a system.
+pub(crate) const PER_TRANSACTION: &[Metric] = &[StatementsPerTransaction, CommitsPerTransaction];
 /// Figures of a trial.
 pub(crate) const TRIAL: &[Metric] = &[
     Throughput,

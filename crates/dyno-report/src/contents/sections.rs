@@ -24,13 +24,20 @@ fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
         .collect()
 }
 
-/// Sections that only some loads have: searches, stages, transaction names, background workloads.
+/// Sections that only some loads have: searches, benchmarks, stages, transaction names, background
+/// workloads.
 pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    let [searches, stages, transactions, background] =
-        [texts::NOTE_SEARCH, texts::NOTE_STAGES, texts::NOTE_TRANSACTIONS, texts::NOTE_BACKGROUND]
-            .map(|note| note.text(lang));
+    let [searches, benchmarks, stages, transactions, background] = [
+        texts::NOTE_SEARCH,
+        texts::NOTE_BENCHMARK,
+        texts::NOTE_STAGES,
+        texts::NOTE_TRANSACTIONS,
+        texts::NOTE_BACKGROUND,
+    ]
+    .map(|note| note.text(lang));
     told([
         ("searches", &headings::SEARCHES, tables::searches(model), searches),
+        ("benchmark", &headings::BENCHMARK, tables::benchmarks(model, lang), benchmarks),
         ("stages", &headings::STAGES, tables::stages(model), stages),
         ("transactions", &headings::TRANSACTIONS, tables::transactions(model), transactions),
         ("background", &headings::BACKGROUND, tables::background(model), background),

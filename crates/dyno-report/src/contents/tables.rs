@@ -7,8 +7,8 @@ use crate::messages::{
     Lang, Message, columns, growth, headings, names, page, question, said, warning,
 };
 use crate::metrics::{
-    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, OUTCOMES, PART, RESOURCES, STAGE,
-    STEP, TIMES, TRIAL,
+    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, NAMED, OUTCOMES, PART,
+    PER_TRANSACTION, RESOURCES, STAGE, STEP, TIMES, TRIAL,
 };
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
@@ -20,6 +20,7 @@ use dyno_analysis::model::{
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
+use dyno_model::isolation::IsolationLevel;
 use dyno_model::plan::LoadBy;
 use dyno_model::printable;
 use dyno_model::warning::Severity;
@@ -116,7 +117,53 @@ pub(crate) fn stages(model: &ReportModel) -> Table {
 
 /// Results of the transactions of each name.
 pub(crate) fn transactions(model: &ReportModel) -> Table {
-    parts(model, Scope::Transaction, &headings::TRANSACTION, PART)
+    let table = parts(model, Scope::Transaction, &headings::TRANSACTION, NAMED);
+    let mut rows = model.parts(Scope::Transaction);
+    match rows.any(|row| row.figures.get(Metric::RolledBack).is_some()) {
+        true => table,
+        false => table.without(&[&columns::ROLLED_BACK]),
+    }
+}
+
+/// What workloads derived from a standard benchmark count, with what it depends on.
+pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
+    let rows = by_line(model, model.parts(Scope::Benchmark), |row| row.configuration);
+    let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
+        Part::Benchmark { is_paced, isolation } => {
+            Some((configuration, (row, *is_paced, *isolation)))
+        }
+        _ => None,
+    });
+    let touched = |row: &PartRow, [touched, all]: [Metric; 2]| {
+        let count = |metric| row.figures.count(metric).map(figures::count);
+        Cell::figure(
+            count(touched).zip(count(all)).map(|(touched, all)| format!("{touched}/{all}")),
+        )
+    };
+    Sheet::of_configurations(model, rows)
+        .estimates(&[Metric::NewOrdersPerMinute], |(row, ..)| of_part(model, row))
+        .half_width(|(row, ..)| row.figures.estimate(Metric::NewOrdersPerMinute))
+        .left(&headings::PACING, |(_, is_paced, _)| {
+            let pacing =
+                if *is_paced { &headings::PACING_STANDARD } else { &headings::PACING_NONE };
+            Cell::text(pacing.text(lang))
+        })
+        .measures(&[Metric::PacedShare], |(row, ..)| Some(&row.figures))
+        .right(&headings::WAREHOUSES_TOUCHED, |(row, ..)| {
+            touched(row, [Metric::WarehousesTouched, Metric::Warehouses])
+        })
+        .right(&headings::DISTRICTS_TOUCHED, |(row, ..)| {
+            touched(row, [Metric::DistrictsTouched, Metric::Districts])
+        })
+        .measures(PER_TRANSACTION, |(row, ..)| {
+            Some(&model.configurations[row.configuration].figures)
+        })
+        .measures(&[Metric::RolledBackShare], |(row, ..)| Some(&row.figures))
+        .left(&headings::ISOLATION_LEVEL, |(.., level)| {
+            Cell::figure(level.map(IsolationLevel::sql))
+        })
+        .table()
+        .without_absent_columns()
 }
 
 /// Background workloads.

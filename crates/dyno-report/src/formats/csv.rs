@@ -3,7 +3,8 @@
 //! by `@` and the number of rows at the end of the step), the stages of a load (scope `stage`; `@`
 //! and the name of the stage), the transactions of each name (scope `transaction`, if a workload
 //! has several), the background workloads (scope `background`; the state is the result of their
-//! audits), and load generators if there are several (scope `generator`; `@` and its number).
+//! audits), what workloads derived from TPC-C count (scope `benchmark`; the state is `paced` or
+//! `unpaced`), and load generators if there are several (scope `generator`; `@` and its number).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns:
 //! `scope` (`trial`, `configuration` or one of the above), `system`, one column per factor,
@@ -37,6 +38,8 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
         let part = Owner::part(model, row.part.scope(), row.configuration, &row.name);
         let state = match &row.part {
             Part::Background { audit, .. } => word(audit),
+            Part::Benchmark { is_paced: true, .. } => "paced".to_owned(),
+            Part::Benchmark { is_paced: false, .. } => "unpaced".to_owned(),
             _ => String::new(),
         };
         sheet.figures(model, &Owner { state, ..part }, &row.figures);

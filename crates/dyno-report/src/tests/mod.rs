@@ -3,6 +3,7 @@
 use dyno_analysis::model::{ComparisonOf, Figures, Metric, ReportModel, TrialState, Verdict};
 mod anomalies;
 mod background;
+mod benchmark;
 mod bounds;
 mod damage;
 mod eligibility;

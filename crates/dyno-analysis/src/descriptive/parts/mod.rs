@@ -1,6 +1,7 @@
 //! Figures of the parts of a load: stages, transactions of each name, client groups, kinds of
-//! statements, and load generators (`generators`).
+//! statements, what benchmarks count (`benchmark`), and load generators (`generators`).
 
+mod benchmark;
 mod generators;
 
 use crate::estimate::{AVERAGED, among};
@@ -16,13 +17,15 @@ use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
 
-/// All parts with figures of their own: stages, then transactions, background workloads, and
-/// load generators.
+/// All parts with figures of their own: stages, what benchmarks count, transactions, background
+/// workloads, and load generators.
 pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
     let of_each = |rows: fn(&View<'_>, usize, &Configuration) -> Vec<PartRow>| {
         view.configurations().flat_map(move |(index, plan)| rows(view, index, plan))
     };
-    let of_load = of_each(stages).chain(of_each(transactions)).chain(of_each(background));
+    let benchmarks = of_each(|view, index, _| benchmark::row(view, index).into_iter().collect());
+    let of_load = of_each(stages).chain(benchmarks).chain(of_each(transactions));
+    let of_load = of_load.chain(of_each(background));
     of_load.chain(of_each(|view, index, _| generators::rows(view, index))).collect()
 }
 
@@ -199,6 +202,10 @@ fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow
         sum(|count| count.unfinished),
         sum(|count| count.retries),
     ]));
+    if benchmark::is_rolled_back(view, configuration, name) {
+        row.figures.set(Metric::RolledBack, row.figures.get(Metric::Committed));
+        row.figures.set(Metric::Committed, None::<u64>);
+    }
     row
 }
 

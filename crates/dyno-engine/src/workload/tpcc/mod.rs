@@ -5,6 +5,7 @@
 //! * [`inputs`]: what users enter;
 //! * [`terminal`]: the transactions, made of the [`statements`];
 //! * [`schema`], [`rows`], [`size`]: the tables, what they are loaded with, and how much of it;
+//! * [`progress`]: what the clients did, for audit and report;
 //! * [`conditions`]: the consistency conditions that the audit checks.
 //!
 //! docs/decisions/036-tpcc.md names what differs from the standard (revision 5.11), and why.
@@ -12,6 +13,7 @@
 mod conditions;
 mod decimal;
 mod inputs;
+mod progress;
 mod rows;
 mod schema;
 mod size;
@@ -25,7 +27,7 @@ mod tests;
 use terminal::Terminal;
 
 use super::contract::{AuditFacts, Setting, Workload, row_count, scalar};
-use super::isolation::{isolation_option, isolation_setup};
+use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
 use super::sbtest::{choice, flag, integer, ledger, storage_clause, storage_engine};
 use crate::client_id::ClientId;
 use crate::commit_ledger;
@@ -36,15 +38,17 @@ use dyno_drivers::{Connection, Discard, Driver, Io, RowWriter, TimeoutPolicy, bl
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{PACED, PACING, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::OperationFailure;
-use dyno_model::record::Pacing;
+use dyno_model::isolation::IsolationLevel;
+use dyno_model::record::BenchmarkFacts;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use inputs::{Constants, Inputs};
+use progress::{Done, Progress};
 use rows::Rows;
 use schema::Schema;
 use size::{DISTRICTS, Size};
 use statements::Kind;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use transaction::{Mix, Transaction, WEIGHTS, new_deck};
 
 pub(super) fn description() -> WorkloadDescription {
@@ -102,10 +106,7 @@ pub struct Tpcc {
     locks_rows: bool,
     isolation: Option<String>,
     data: Tables,
-    new_orders: AtomicU64,
-    payments: AtomicU64,
-    /// Orders.
-    delivered: AtomicU64,
+    progress: Progress,
 }
 
 /// The tables with their rows.
@@ -123,6 +124,7 @@ pub struct Contents {
     /// Rows of `history` and `new_order`.
     payments: u64,
     open_orders: u64,
+    isolation: Option<IsolationLevel>,
 }
 
 impl Tpcc {
@@ -158,9 +160,7 @@ impl Tpcc {
                 rows: Rows { size, inputs, seed },
                 has_ledger: options.is_on("ledger"),
             },
-            new_orders: AtomicU64::new(0),
-            payments: AtomicU64::new(0),
-            delivered: AtomicU64::new(0),
+            progress: Progress::new(&size),
         })
     }
 
@@ -175,6 +175,7 @@ impl Tpcc {
             order_numbers: scalar(connection, "SELECT SUM(d_next_o_id) FROM district").await?,
             payments: count(scalar(connection, "SELECT COUNT(*) FROM history").await?),
             open_orders: count(scalar(connection, "SELECT COUNT(*) FROM new_order").await?),
+            isolation: None,
         })
     }
 
@@ -247,11 +248,16 @@ impl Workload for Tpcc {
         }
     }
 
-    fn pacing(&self) -> Option<Pacing> {
+    fn benchmark(&self, baseline: &Contents) -> Option<BenchmarkFacts> {
         let most = self.mix.new_orders_max() * self.size().warehouses as f64;
-        Some(Pacing {
+        let (warehouses, districts) = self.progress.touched();
+        Some(BenchmarkFacts {
             transaction: Transaction::NewOrder.name().to_owned(),
+            rolled_back: Transaction::RolledBack.name().to_owned(),
             per_minute_max: self.is_paced.then_some(most),
+            warehouses,
+            districts,
+            isolation: baseline.isolation,
         })
     }
 
@@ -265,58 +271,54 @@ impl Workload for Tpcc {
         let transaction = self.mix.choose(&mut client.deck, sequence, random);
         let warehouse = client.home.unwrap_or_else(|| random.between(1, self.size().warehouses));
         session.begin().await?;
-        let (counter, count) = match transaction {
+        let done = match transaction {
             Transaction::NewOrder | Transaction::RolledBack => {
                 let is_mistyped = transaction == Transaction::RolledBack;
                 let order = self.inputs.new_order(random, warehouse, is_mistyped);
                 if !client.new_order(session, &order).await? {
                     return self.roll_back(session).await;
                 }
-                (Some(&self.new_orders), 1)
+                Done::NewOrder(order.warehouse, order.district)
             }
             Transaction::Payment => {
                 let payment = self.inputs.payment(random, warehouse);
                 client.payment(session, &payment).await?;
-                (Some(&self.payments), 1)
+                Done::Payment
             }
             Transaction::OrderStatus => {
                 let status = self.inputs.order_status(random);
                 client.order_status(session, warehouse, &status).await?;
-                (None, 0)
+                Done::Nothing
             }
             Transaction::Delivery => {
                 let carrier = random.between(1, 10);
-                let delivered = client.delivery(session, warehouse, carrier).await?;
-                (Some(&self.delivered), delivered)
+                Done::Delivery(client.delivery(session, warehouse, carrier).await?)
             }
             Transaction::StockLevel => {
                 let (district, threshold) = (client.district, random.between(10, 20));
                 client.stock_level(session, warehouse, district, threshold).await?;
-                (None, 0)
+                Done::Nothing
             }
         };
         session.commit().await?;
-        if let Some(counter) = counter {
-            counter.fetch_add(count, Ordering::Relaxed);
-        }
+        self.progress.add(done);
         Ok(())
     }
 
     async fn baseline(&self, connection: &mut Connection) -> Result<Contents, OperationFailure> {
         conditions::check_size(connection, self.size()).await?;
-        Self::contents(connection).await
+        let contents = Self::contents(connection).await?;
+        let (setup, dialect) = (self.isolation.as_deref(), self.data.schema.dialect);
+        let isolation = isolation_in_force(setup, "district", dialect, connection).await?;
+        Ok(Contents { isolation, ..contents })
     }
 
     fn notes(&self) -> Vec<u64> {
-        let counters = [&self.new_orders, &self.payments, &self.delivered];
-        counters.map(|counter| counter.load(Ordering::Relaxed)).to_vec()
+        self.progress.notes()
     }
 
     fn take_notes(&self, notes: &[u64]) {
-        let counters = [&self.new_orders, &self.payments, &self.delivered];
-        for (counter, note) in counters.into_iter().zip(notes) {
-            counter.fetch_add(*note, Ordering::Relaxed);
-        }
+        self.progress.take_notes(notes);
     }
 
     async fn audit(
@@ -325,12 +327,10 @@ impl Workload for Tpcc {
         facts: &AuditFacts<'_, Contents>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let (before, after) = (&facts.baseline, Self::contents(connection).await?);
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (new_orders, open) = (count(&self.new_orders), facts.open());
-        let (expected, delivered) =
-            (before.order_numbers + new_orders as i64, count(&self.delivered));
-        let payments = before.payments + count(&self.payments);
-        let open_orders = (before.open_orders + new_orders).saturating_sub(delivered);
+        let (done, open) = (self.progress.counts(), facts.open());
+        let expected = before.order_numbers + done.new_orders as i64;
+        let payments = before.payments + done.payments;
+        let open_orders = (before.open_orders + done.new_orders).saturating_sub(done.delivered);
         // A delivery in doubt may have taken an order of each district.
         let taken = open * DISTRICTS.unsigned_abs();
         let mut checks = conditions::check(connection, self.size()).await?;

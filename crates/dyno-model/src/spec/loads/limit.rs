@@ -1,5 +1,6 @@
 //! `[[limit]]`: limits on figures.
 
+use crate::catalog::{OptionValue, PACED, PACED_P90_MAX, PACING};
 use crate::limit::{Limit, LimitMetric, LimitPart};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::choice::{self, Choice, Known};
@@ -253,5 +254,72 @@ pub(in crate::spec) fn resolved(
             written.into_iter().map(|limit| Limit { configurations: meant.clone(), ..limit }),
         );
     }
+    let has_name = |part: &LimitPart, at: usize| {
+        let names = names(part, &configurations[at], known);
+        names.is_none_or(|names| names.iter().any(|name| name == part.name()))
+    };
+    let of_standard =
+        PACED_P90_MAX.map(|limit| of_standard(limit, configurations, &limits, has_name));
+    limits.extend(of_standard.into_iter().flatten());
     limits
+}
+
+/// The limit of a standard on the transactions of a name, at the configurations that follow its
+/// pacing and have no other limit on the same figure.
+fn of_standard(
+    (name, value): (&str, f64),
+    configurations: &[Configuration],
+    written: &[Limit],
+    has_name: impl Fn(&LimitPart, usize) -> bool,
+) -> Option<Limit> {
+    let (metric, part) = (LimitMetric::P90, LimitPart::Transaction(name.to_owned()));
+    let is_paced = |at: &usize| {
+        let pacing = configurations[*at].workload.options.0.get(PACING);
+        matches!(pacing, Some(OptionValue::Text(pacing)) if pacing == PACED)
+    };
+    let is_limited = |at: &usize| {
+        let is_same = |it: &&Limit| it.metric == metric && it.part.as_ref() == Some(&part);
+        let mut same = written.iter().filter(is_same);
+        same.any(|limit| limit.configurations.contains(at))
+    };
+    let is_meant = |at: &usize| is_paced(at) && !is_limited(at) && has_name(&part, *at);
+    let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
+    let part = Some(part);
+    (!meant.is_empty()).then(|| Limit { metric, value, part, configurations: meant, aborts: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::WorkloadOptions;
+    use crate::experiment::plan::Variation;
+    use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
+
+    #[test]
+    fn limits_of_a_standard_apply_where_its_pacing_does_and_the_spec_has_none() {
+        let configuration = |pacing: &str| {
+            let options = [(PACING.to_owned(), OptionValue::Text(pacing.to_owned()))];
+            Configuration {
+                system: 0,
+                clients: 1,
+                workload: WorkloadPlan::new("tpcc", WorkloadOptions(options.into())),
+                load: LoadPlan::new(StopRule::Transactions(1)),
+                levels: Vec::new(),
+                variation: Variation::default(),
+                background: Vec::new(),
+            }
+        };
+        let configurations = ["none", PACED, PACED].map(configuration);
+        let of = |limit, written: &[Limit]| {
+            of_standard(limit, &configurations, written, |part, _| part.name() != "delivery")
+        };
+        let [new_order, payment, .., delivery] = PACED_P90_MAX;
+        let whole = of(new_order, &[]).expect("configurations 1 and 2 are paced");
+        assert_eq!((whole.configurations.as_slice(), whole.value), (&[1, 2][..], 5_000.0));
+        let own = Limit { value: 1.0, configurations: vec![2], ..whole.clone() };
+        let left = of(new_order, std::slice::from_ref(&own)).map(|it| it.configurations);
+        assert_eq!(left, Some(vec![1]));
+        assert_eq!(of(payment, &[own]).map(|it| it.configurations), Some(vec![1, 2]));
+        assert_eq!(of(delivery, &[]), None, "the workload has no such transaction");
+    }
 }

@@ -29,6 +29,12 @@ columns! {
     P95_MS: "p95 ms", "p95 ms", "p95 ms";
     P99_MS: "p99 ms", "p99 ms", "p99 ms";
     P999_MS: "p99.9 ms", "p99.9 ms", "p99.9 ms";
+    NEW_ORDERS_PER_MINUTE: "new orders/min", "신규 주문/분", "新規注文/分";
+    PACED_SHARE: "of paced maximum", "입력·생각 시간 기준 최대 대비", "待ち時間ありの最大値比";
+    ROLLED_BACK: "rolled back", "롤백", "ロールバック";
+    ROLLED_BACK_SHARE: "rolled back", "롤백", "ロールバック";
+    STATEMENTS_PER_TRANSACTION: "statements/tx", "문/tx", "文/tx";
+    COMMITS_PER_TRANSACTION: "commits/tx", "커밋/tx", "コミット/tx";
     HIGHEST_RATE: "max tx/s", "최대 tx/s", "最大 tx/s";
     MOST_CLIENTS: "max clients", "최대 클라이언트 수", "最大クライアント数";
     LENGTH_S: "duration s", "시간 s", "時間 s";
@@ -112,6 +118,12 @@ messages! {
         LIMITS: "Limits",
         SEARCHES: "Saturation search",
         STAGES: "Load stages",
+        BENCHMARK: "New orders (derived from TPC-C)",
+        PACING: "pacing",
+        PACING_NONE: "unpaced: not comparable with tpmC",
+        PACING_STANDARD: "keying and think times of TPC-C",
+        WAREHOUSES_TOUCHED: "warehouses touched",
+        DISTRICTS_TOUCHED: "districts touched",
         TRANSACTIONS: "Transactions by name",
         BACKGROUND: "Background workloads",
         BACKGROUND_NAME: "background",
@@ -906,6 +918,7 @@ messages! {
         NOTE_SEARCH: "Each trial searched for the highest load that passes the limit while the system keeps up. That load was measured again, and the results of the trial are those of this measurement. The true value lies between the highest load that passed and the lowest that failed, usually at most 3 % apart. The interval is over the blocks.",
         NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are means over the valid trials, counts are totals.",
         NOTE_WORDS: "A configuration is a system with its settings and a number of clients. A trial measures one configuration once. A block measures every configuration once.",
+        NOTE_BENCHMARK: "Committed new orders per minute of a workload derived from TPC-C; this is not a TPC-C result. Of paced maximum: share of the rate that keying and think times allow (12.86 per minute and warehouse in the standard's mix). Touched: warehouses and districts in which a new order was committed, in the trial with the fewest. Statements and commits per transaction include BEGIN, COMMIT and retries; a rate that counts a server's commits is another one. Rolled back: new orders with an item that does not exist, about 1 % in the standard; they are not counted as new orders. Isolation level: as the server reported it in a session set up like those of the clients.",
         NOTE_TRANSACTIONS: "Each script or request is a named transaction. With several databases, a row for a database includes all transactions in it, and percentiles are given per transaction. tx/s and response times are means over the valid trials, counts are totals. In an open loop, arrivals that were not started have no name; if there were any, times are lower bounds (≥).",
         NOTE_BACKGROUND: "Workloads that ran at the same time with their own clients. tx/s and response times are means over the valid trials, counts are totals. The audit column shows the worst trial.",
         NOTE_MERGED: "Percentiles come from the merged histograms of all valid trials. A percentile with fewer than ten values above it is not shown.",

@@ -1,0 +1,121 @@
+//! What the clients did: counts for the audit, and the warehouses and districts that were used.
+
+use super::size::{DISTRICTS, Size};
+use dyno_model::record::Touched;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The effect of a committed transaction on the counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Done {
+    /// A new order, with its warehouse and district.
+    NewOrder(i64, i64),
+    Payment,
+    /// With the number of orders.
+    Delivery(u64),
+    /// It only reads.
+    Nothing,
+}
+
+/// The effects of committed transactions since the clients began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) new_orders: u64,
+    pub(super) payments: u64,
+    pub(super) delivered: u64,
+}
+
+/// Counts of all clients.
+#[derive(Debug)]
+pub(super) struct Progress {
+    new_orders: AtomicU64,
+    payments: AtomicU64,
+    /// Orders.
+    delivered: AtomicU64,
+    /// For each warehouse, a bit per district in which a new order was committed.
+    districts: Vec<AtomicU64>,
+}
+
+impl Progress {
+    pub(super) fn new(size: &Size) -> Self {
+        let counter = || AtomicU64::new(0);
+        let districts = (0..size.warehouses).map(|_| counter()).collect();
+        Self { new_orders: counter(), payments: counter(), delivered: counter(), districts }
+    }
+
+    pub(super) fn add(&self, done: Done) {
+        let (counter, count) = match done {
+            Done::NewOrder(warehouse, district) => {
+                let (seen, bit) = (&self.districts[warehouse as usize - 1], 1 << (district - 1));
+                // Most districts are known, and threads only read what does not change.
+                if seen.load(Ordering::Relaxed) & bit == 0 {
+                    seen.fetch_or(bit, Ordering::Relaxed);
+                }
+                (&self.new_orders, 1)
+            }
+            Done::Payment => (&self.payments, 1),
+            Done::Delivery(orders) => (&self.delivered, orders),
+            Done::Nothing => return,
+        };
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let [new_orders, payments, delivered] = self.counters().map(read);
+        Counts { new_orders, payments, delivered }
+    }
+
+    /// Warehouses and districts in which a new order was committed.
+    pub(super) fn touched(&self) -> (Touched, Touched) {
+        let of_each = || self.districts.iter().map(|bits| u64::from(read(bits).count_ones()));
+        let all = self.districts.len() as u64;
+        let warehouses = of_each().filter(|districts| *districts > 0).count() as u64;
+        let districts = Touched { touched: of_each().sum(), all: all * DISTRICTS.unsigned_abs() };
+        (Touched { touched: warehouses, all }, districts)
+    }
+
+    /// Everything as numbers, for [`Self::take_notes`] in another process.
+    pub(super) fn notes(&self) -> Vec<u64> {
+        self.counters().into_iter().chain(&self.districts).map(read).collect()
+    }
+
+    pub(super) fn take_notes(&self, notes: &[u64]) {
+        let (counts, districts) = notes.split_at(self.counters().len().min(notes.len()));
+        for (counter, note) in self.counters().into_iter().zip(counts) {
+            counter.fetch_add(*note, Ordering::Relaxed);
+        }
+        for (seen, note) in self.districts.iter().zip(districts) {
+            seen.fetch_or(*note, Ordering::Relaxed);
+        }
+    }
+
+    fn counters(&self) -> [&AtomicU64; 3] {
+        [&self.new_orders, &self.payments, &self.delivered]
+    }
+}
+
+fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::tpcc::size::STANDARD;
+
+    #[test]
+    fn counts_of_several_generators_are_added_and_their_districts_united() {
+        let size = Size { warehouses: 3, ..STANDARD };
+        let (all, other) = (Progress::new(&size), Progress::new(&size));
+        let done = [Done::NewOrder(1, 10), Done::NewOrder(1, 10), Done::Payment, Done::Nothing];
+        done.into_iter().for_each(|it| all.add(it));
+        for it in [Done::NewOrder(1, 10), Done::NewOrder(3, 1), Done::Delivery(7)] {
+            other.add(it);
+        }
+        all.take_notes(&other.notes());
+        let Counts { new_orders, payments, delivered } = all.counts();
+        assert_eq!((new_orders, payments, delivered), (4, 1, 7));
+        let (warehouses, districts) = all.touched();
+        assert_eq!((warehouses.touched, warehouses.all), (2, 3));
+        assert_eq!((districts.touched, districts.all), (2, 30));
+    }
+}
