@@ -61,6 +61,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         // MariaDB before 11.1 supports only the second name.
         question: "SHOW SESSION VARIABLES WHERE variable_name IN ('transaction_isolation', 'tx_isolation')",
     },
+    procedures: ProcedureLanguage::Psm,
     has_storage_engines: true,
     numbering: Numbering::AutoIncrement,
     has_inline_indexes: true,

@@ -85,6 +85,7 @@ pub(super) const TRAITS: Traits = Traits {
             statement: "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
             question: "SHOW transaction_isolation",
         },
+        procedures: ProcedureLanguage::PlPgSql,
         has_storage_engines: false,
         numbering: Numbering::Sequence,
         has_inline_indexes: false,

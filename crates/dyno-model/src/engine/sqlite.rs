@@ -44,6 +44,7 @@ pub(super) const TRAITS: Traits = Traits {
         begin_to_write: "BEGIN IMMEDIATE",
         row_lock: "",
         isolation: Isolation::AlwaysSerializable,
+        procedures: ProcedureLanguage::None,
         has_storage_engines: false,
         numbering: Numbering::RowNumber,
         has_inline_indexes: false,

@@ -184,6 +184,8 @@ pub struct Dialect {
     pub row_lock: &'static str,
     /// How the isolation level of a session's transactions is set.
     pub isolation: Isolation,
+    /// In what stored procedures are written.
+    pub procedures: ProcedureLanguage,
     /// True when a table specifies its storage engine.
     pub has_storage_engines: bool,
     /// How a key column generates its values.
@@ -309,6 +311,17 @@ pub enum Isolation {
     },
     /// Not supported: transactions are always serializable.
     AlwaysSerializable,
+}
+
+/// A language of stored procedures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcedureLanguage {
+    /// There are no stored procedures.
+    None,
+    /// SQL/PSM, as the MySQL family implements it.
+    Psm,
+    /// PL/pgSQL, with procedures that end transactions (from version 11 on).
+    PlPgSql,
 }
 
 /// How a database is copied to another one on the same server.

@@ -119,6 +119,19 @@ pub(super) struct OrderStatus {
     pub(super) customer: Customer,
 }
 
+/// The input of a transaction.
+#[derive(Debug)]
+pub(super) enum Input {
+    NewOrder(NewOrder),
+    Payment(Payment),
+    /// With the warehouse.
+    OrderStatus(i64, OrderStatus),
+    /// Warehouse and carrier.
+    Delivery(i64, i64),
+    /// Warehouse, district and threshold.
+    StockLevel(i64, i64, i64),
+}
+
 /// Draws the inputs of transactions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Inputs {

@@ -3,7 +3,7 @@
 //!
 //! * [`transaction`]: which transaction comes next, and how long users wait before it;
 //! * [`inputs`]: what users enter;
-//! * [`terminal`]: the transactions, made of the [`statements`];
+//! * [`terminal`]: the transactions, made of the [`statements`], or calls of [`procedures`];
 //! * [`schema`], [`rows`], [`size`]: the tables, what they are loaded with, and how much of it;
 //! * [`progress`]: what the clients did, for audit and report;
 //! * [`conditions`]: the consistency conditions that the audit checks.
@@ -13,6 +13,7 @@
 mod conditions;
 mod decimal;
 mod inputs;
+mod procedures;
 mod progress;
 mod rows;
 mod schema;
@@ -37,19 +38,24 @@ use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Discard, Driver, Io, RowWriter, TimeoutPolicy, block_on};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{PACED, PACING, WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::ProcedureLanguage;
 use dyno_model::failure::OperationFailure;
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::record::BenchmarkFacts;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
-use inputs::{Constants, Inputs};
-use progress::{Done, Progress};
+use inputs::{Constants, Input, Inputs};
+use procedures::Call;
+use progress::Progress;
 use rows::Rows;
 use schema::Schema;
 use size::{DISTRICTS, Size};
 use statements::Kind;
 use std::sync::atomic::AtomicUsize;
 use transaction::{Mix, Transaction, WEIGHTS, new_deck};
+
+/// Option.
+const PROCEDURES: &str = "procedures";
 
 pub(super) fn description() -> WorkloadDescription {
     let weight = |(name, default)| integer(name, 0, 1_000_000, default, "share with mix = weights");
@@ -81,6 +87,12 @@ pub(super) fn description() -> WorkloadDescription {
             "SELECT ... FOR UPDATE of rows that the transaction changes; false: only the isolation \
              level protects them",
         ),
+        flag(
+            PROCEDURES,
+            false,
+            "stored procedures: one round trip per transaction instead of about thirty; not on \
+             SQLite, and not on an NDB Cluster of several SQL nodes, each of which has its own",
+        ),
         flag("foreign_keys", false, "the foreign keys of TPC-C"),
         isolation_option(),
         storage_engine(),
@@ -103,7 +115,6 @@ pub struct Tpcc {
     mix: Mix,
     is_paced: bool,
     is_bound: bool,
-    locks_rows: bool,
     isolation: Option<String>,
     data: Tables,
     progress: Progress,
@@ -113,6 +124,9 @@ pub struct Tpcc {
 struct Tables {
     schema: Schema,
     rows: Rows,
+    /// Follows each SELECT whose row the transaction changes.
+    row_lock: &'static str,
+    procedures: ProcedureLanguage,
     has_ledger: bool,
 }
 
@@ -145,6 +159,22 @@ impl Tpcc {
             let products = engine.traits().products;
             return Err(format!("{products} cannot add foreign keys to tables that are loaded"));
         }
+        let has_ledger = options.is_on("ledger");
+        let procedures = match options.is_on(PROCEDURES) {
+            true => dialect.procedures,
+            false => ProcedureLanguage::None,
+        };
+        if options.is_on(PROCEDURES) && procedures == ProcedureLanguage::None {
+            let products = engine.traits().products;
+            return Err(format!("{products} has no stored procedures: remove `{PROCEDURES}`"));
+        }
+        if options.is_on(PROCEDURES) && has_ledger {
+            return Err(format!(
+                "a stored procedure ends its transaction before the ledger's row could be added: \
+                 remove `{PROCEDURES}` or `ledger`"
+            ));
+        }
+        let row_lock = if options.boolean("row_locks") { dialect.row_lock } else { "" };
         let storage = storage_clause(dialect, options.text("mysql_storage_engine"));
         let schema = Schema { dialect, storage, has_foreign_keys };
         let inputs = Inputs::new(size, Constants::new(seed));
@@ -153,12 +183,13 @@ impl Tpcc {
             mix: Mix::build(options)?,
             is_paced,
             is_bound: options.text("terminals") == "bound",
-            locks_rows: options.boolean("row_locks"),
             isolation: isolation_setup(options, engine)?,
             data: Tables {
                 schema,
                 rows: Rows { size, inputs, seed },
-                has_ledger: options.is_on("ledger"),
+                row_lock,
+                procedures,
+                has_ledger,
             },
             progress: Progress::new(&size),
         })
@@ -179,6 +210,30 @@ impl Tpcc {
         })
     }
 
+    fn has_procedures(&self) -> bool {
+        self.data.procedures != ProcedureLanguage::None
+    }
+
+    /// What the user of a terminal enters.
+    fn draw(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> Input {
+        let transaction = self.mix.choose(&mut client.deck, sequence, random);
+        let warehouse = client.home.unwrap_or_else(|| random.between(1, self.size().warehouses));
+        match transaction {
+            Transaction::NewOrder | Transaction::RolledBack => {
+                let is_mistyped = transaction == Transaction::RolledBack;
+                Input::NewOrder(self.inputs.new_order(random, warehouse, is_mistyped))
+            }
+            Transaction::Payment => Input::Payment(self.inputs.payment(random, warehouse)),
+            Transaction::OrderStatus => {
+                Input::OrderStatus(warehouse, self.inputs.order_status(random))
+            }
+            Transaction::Delivery => Input::Delivery(warehouse, random.between(1, 10)),
+            Transaction::StockLevel => {
+                Input::StockLevel(warehouse, client.district, random.between(10, 20))
+            }
+        }
+    }
+
     /// Ends a new order whose item does not exist.
     async fn roll_back(&self, session: &mut Session) -> Result<(), OperationFailure> {
         session.roll_back().await?;
@@ -196,7 +251,15 @@ impl Workload for Tpcc {
     type Baseline = Contents;
 
     fn kinds(&self) -> Vec<&'static str> {
-        Kind::ALL.map(Kind::name).to_vec()
+        match self.has_procedures() {
+            true => Call::ALL.map(Call::name).to_vec(),
+            false => Kind::ALL.map(Kind::name).to_vec(),
+        }
+    }
+
+    fn commits(&self) -> Vec<usize> {
+        let calls = Call::ALL.into_iter().filter(|call| self.has_procedures() && call.commits());
+        calls.map(|call| call as usize).collect()
     }
 
     fn session_setup(&self) -> Vec<String> {
@@ -208,11 +271,14 @@ impl Workload for Tpcc {
     }
 
     fn begin(&self) -> Option<&'static str> {
-        Some(self.data.schema.dialect.begin_to_write)
+        (!self.has_procedures()).then_some(self.data.schema.dialect.begin_to_write)
     }
 
     fn statements(&self) -> Vec<StatementText> {
-        statements::all(self.data.schema.dialect, self.locks_rows)
+        match self.has_procedures() {
+            true => procedures::calls(self.data.procedures),
+            false => statements::all(self.data.row_lock),
+        }
     }
 
     fn data(&self) -> &dyn DataSet {
@@ -268,39 +334,17 @@ impl Workload for Tpcc {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let transaction = self.mix.choose(&mut client.deck, sequence, random);
-        let warehouse = client.home.unwrap_or_else(|| random.between(1, self.size().warehouses));
-        session.begin().await?;
-        let done = match transaction {
-            Transaction::NewOrder | Transaction::RolledBack => {
-                let is_mistyped = transaction == Transaction::RolledBack;
-                let order = self.inputs.new_order(random, warehouse, is_mistyped);
-                if !client.new_order(session, &order).await? {
-                    return self.roll_back(session).await;
-                }
-                Done::NewOrder(order.warehouse, order.district)
-            }
-            Transaction::Payment => {
-                let payment = self.inputs.payment(random, warehouse);
-                client.payment(session, &payment).await?;
-                Done::Payment
-            }
-            Transaction::OrderStatus => {
-                let status = self.inputs.order_status(random);
-                client.order_status(session, warehouse, &status).await?;
-                Done::Nothing
-            }
-            Transaction::Delivery => {
-                let carrier = random.between(1, 10);
-                Done::Delivery(client.delivery(session, warehouse, carrier).await?)
-            }
-            Transaction::StockLevel => {
-                let (district, threshold) = (client.district, random.between(10, 20));
-                client.stock_level(session, warehouse, district, threshold).await?;
-                Done::Nothing
-            }
+        let input = self.draw(client, sequence, random);
+        let done = if self.has_procedures() {
+            client.call(session, &input, self.size()).await?
+        } else {
+            session.begin().await?;
+            let Some(done) = client.execute(session, &input).await? else {
+                return self.roll_back(session).await;
+            };
+            session.commit().await?;
+            done
         };
-        session.commit().await?;
         self.progress.add(done);
         Ok(())
     }
@@ -355,9 +399,13 @@ impl Workload for Tpcc {
 
 impl DataSet for Tables {
     fn fingerprint(&self) -> String {
-        let Self { schema, rows, has_ledger } = self;
+        let Self { schema, rows, row_lock, procedures, has_ledger } = self;
+        let procedures = match procedures {
+            ProcedureLanguage::None => String::new(),
+            _ => format!(" procedures{row_lock}"),
+        };
         format!(
-            "tpcc {:?} seed={} foreign_keys={} storage={} ledger={has_ledger}",
+            "tpcc {:?} seed={} foreign_keys={} storage={} ledger={has_ledger}{procedures}",
             rows.size, rows.seed, schema.has_foreign_keys, schema.storage
         )
     }
@@ -368,22 +416,37 @@ impl DataSet for Tables {
     }
 
     fn make(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
-        let keys = self.schema.foreign_keys();
-        if keys.is_empty() {
-            return Ok(());
-        }
-        let io = Io::WithTimeout(TimeoutPolicy::for_work(target).hasty());
-        block_on(async {
-            let mut connection = Connection::connect(target, &io).await?;
-            for key in keys {
-                connection.query(&key, &mut Discard).await?;
-            }
-            connection.close().await;
-            Ok(())
-        })
+        let procedures = procedures::remove(self.procedures).into_iter();
+        let procedures = procedures.chain(procedures::create(self.procedures, self.row_lock));
+        send(target, procedures.chain(self.schema.foreign_keys()))
+    }
+
+    fn unmake(&self, target: &Target, _interrupts: &AtomicUsize) {
+        // What cannot be removed has no effect on tables or on other runs.
+        let _ = send(target, procedures::remove(self.procedures));
     }
 
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
         self.rows.write(table, row, out);
     }
+}
+
+/// Sends statements on a connection of their own.
+fn send(
+    target: &Target,
+    statements: impl IntoIterator<Item = String>,
+) -> Result<(), OperationFailure> {
+    let mut statements = statements.into_iter().peekable();
+    if statements.peek().is_none() {
+        return Ok(());
+    }
+    let io = Io::WithTimeout(TimeoutPolicy::for_work(target).hasty());
+    block_on(async {
+        let mut connection = Connection::connect(target, &io).await?;
+        for sql in statements {
+            connection.query(&sql, &mut Discard).await?;
+        }
+        connection.close().await;
+        Ok(())
+    })
 }

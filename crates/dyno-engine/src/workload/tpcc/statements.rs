@@ -2,7 +2,6 @@
 
 use super::size::DISTRICTS;
 use crate::session::StatementText;
-use dyno_model::engine::Dialect;
 
 dyno_model::named! {
     /// The statements in the order of the transactions; stock is the last, because it is prepared
@@ -155,8 +154,7 @@ fn stock(district: i64, lock: &str) -> String {
 }
 
 /// The statements as every connection prepares them, at the indexes of their kinds.
-pub(super) fn all(dialect: &Dialect, locks_rows: bool) -> Vec<StatementText> {
-    let lock = if locks_rows { dialect.row_lock } else { "" };
+pub(super) fn all(lock: &str) -> Vec<StatementText> {
     let text = |kind: Kind, sql| StatementText { sql, kind: kind as u16 };
     let simple = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Stock);
     let stocks = (1..=DISTRICTS).map(|district| text(Kind::Stock, stock(district, lock)));
@@ -175,7 +173,7 @@ mod tests {
 
     #[test]
     fn statements_are_at_the_indexes_of_their_kinds() {
-        let all = all(Engine::Postgres.dialect(), true);
+        let all = all(Engine::Postgres.dialect().row_lock);
         assert_eq!(all.len(), Kind::ALL.len() + 9);
         for kind in Kind::ALL {
             assert_eq!(all[kind as usize].kind, kind as u16, "{kind}");
@@ -184,7 +182,7 @@ mod tests {
         let locking =
             |all: &[StatementText]| all.iter().filter(|it| it.sql.ends_with(" FOR UPDATE")).count();
         assert_eq!(locking(&all), 15, "district, twice customer, twice order, ten times stock");
-        assert_eq!(locking(&super::all(Engine::Postgres.dialect(), false)), 0);
-        assert_eq!(locking(&super::all(Engine::Sqlite.dialect(), true)), 0);
+        assert_eq!(locking(&super::all("")), 0);
+        assert_eq!(locking(&super::all(Engine::Sqlite.dialect().row_lock)), 0);
     }
 }

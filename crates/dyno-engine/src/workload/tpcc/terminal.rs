@@ -1,8 +1,11 @@
-//! A terminal: one client, and the transactions that it executes (clauses 2.4 to 2.8).
+//! A terminal: one client, and the transactions that it executes (clauses 2.4 to 2.8), statement by
+//! statement or by calling a procedure.
 
 use super::decimal::{Decimal, cents};
-use super::inputs::{Customer, Line, NewOrder, OrderStatus, Payment, last_name};
-use super::size::DISTRICTS;
+use super::inputs::{Customer, Input, Line, NewOrder, OrderStatus, Payment, last_name};
+use super::procedures::Call;
+use super::progress::Done;
+use super::size::{DISTRICTS, Size};
 use super::statements::{Kind, stock_for};
 use super::transaction::Deck;
 use crate::session::Session;
@@ -39,7 +42,7 @@ impl<F: FnMut(&dyn Row)> RowSink for Each<F> {
 
 /// The failure of a transaction that does not find a row it needs.
 #[cold]
-fn missing(kind: Kind, parameters: &[Value<'_>]) -> OperationFailure {
+fn missing(kind: &str, parameters: &[Value<'_>]) -> OperationFailure {
     let values: Vec<_> = parameters.iter().filter_map(Value::to_text).collect();
     FailureKind::BadStatement
         .failure(format!("`{kind}` found no usable row for ({})", values.join(", ")))
@@ -63,7 +66,7 @@ async fn one<T>(
 ) -> Result<T> {
     let mut taken = None;
     session.execute(index, parameters, &mut Each(|row: &dyn Row| taken = take(row))).await?;
-    taken.ok_or_else(|| missing(kind, parameters))
+    taken.ok_or_else(|| missing(kind.name(), parameters))
 }
 
 /// The same for a statement that is the only one of its kind.
@@ -74,6 +77,14 @@ async fn get<T>(
     take: impl Fn(&dyn Row) -> Option<T>,
 ) -> Result<T> {
     one(session, (kind as usize, kind), parameters, take).await
+}
+
+/// The number that a procedure returns.
+async fn result(session: &mut Session, call: Call, parameters: &[Value<'_>]) -> Result<i64> {
+    let mut result = None;
+    let mut take = Each(|row: &dyn Row| result = integer(row, 0));
+    session.execute(call as usize, parameters, &mut take).await?;
+    result.ok_or_else(|| missing(call.name(), parameters))
 }
 
 async fn run(session: &mut Session, kind: Kind, parameters: &[Value<'_>]) -> Result<Outcome> {
@@ -89,9 +100,121 @@ fn text(row: &dyn Row, column: usize) -> Option<String> {
 }
 
 impl Terminal {
-    /// A new order up to its end: false when an item does not exist, so that it has to be rolled
+    /// A transaction up to its end; `None` when an item does not exist, so that it has to be rolled
     /// back.
-    pub(super) async fn new_order(&self, session: &mut Session, order: &NewOrder) -> Result<bool> {
+    pub(super) async fn execute(
+        &mut self,
+        session: &mut Session,
+        input: &Input,
+    ) -> Result<Option<Done>> {
+        let done = match input {
+            Input::NewOrder(order) => {
+                if !self.new_order(session, order).await? {
+                    return Ok(None);
+                }
+                Done::NewOrder(order.warehouse, order.district)
+            }
+            Input::Payment(payment) => {
+                self.payment(session, payment).await?;
+                Done::Payment
+            }
+            Input::OrderStatus(warehouse, status) => {
+                self.order_status(session, *warehouse, status).await?;
+                Done::Nothing
+            }
+            Input::Delivery(warehouse, carrier) => {
+                Done::Delivery(self.delivery(session, *warehouse, *carrier).await?)
+            }
+            Input::StockLevel(warehouse, district, threshold) => {
+                self.stock_level(session, *warehouse, *district, *threshold).await?;
+                Done::Nothing
+            }
+        };
+        Ok(Some(done))
+    }
+
+    /// The same transaction as a stored procedure, which also ends it.
+    pub(super) async fn call(
+        &mut self,
+        session: &mut Session,
+        input: &Input,
+        size: &Size,
+    ) -> Result<Done> {
+        use Value::Integer;
+        let done = match input {
+            Input::NewOrder(order) => return self.call_new_order(session, order, size).await,
+            Input::Payment(payment) => {
+                let amount = Decimal::cents(payment.amount);
+                let (number, name) = self.given(payment.customer);
+                let Payment { warehouse, district, customer_warehouse, customer_district, .. } =
+                    *payment;
+                let [w, d, c_w, c_d] =
+                    [warehouse, district, customer_warehouse, customer_district].map(Integer);
+                let values = [w, d, c_w, c_d, number, name, amount.value()];
+                session.run(Call::Payment as usize, &values).await?;
+                Done::Payment
+            }
+            Input::OrderStatus(warehouse, status) => {
+                let (number, name) = self.given(status.customer);
+                let values = [Integer(*warehouse), Integer(status.district), number, name];
+                session.run(Call::OrderStatus as usize, &values).await?;
+                Done::Nothing
+            }
+            Input::Delivery(warehouse, carrier) => {
+                let values = [*warehouse, *carrier].map(Integer);
+                Done::Delivery(result(session, Call::Delivery, &values).await?.unsigned_abs())
+            }
+            Input::StockLevel(warehouse, district, threshold) => {
+                let values = [*warehouse, *district, *threshold].map(Integer);
+                session.run(Call::StockLevel as usize, &values).await?;
+                Done::Nothing
+            }
+        };
+        Ok(done)
+    }
+
+    /// Lines are fifteen digits each: item, supplying warehouse and quantity.
+    async fn call_new_order(
+        &mut self,
+        session: &mut Session,
+        order: &NewOrder,
+        size: &Size,
+    ) -> Result<Done> {
+        use Value::Integer;
+        let NewOrder { warehouse, district, customer, .. } = *order;
+        let lines = order.lines();
+        let is_local = lines.iter().all(|line| line.supply == warehouse);
+        let is_mistyped = lines.iter().any(|line| line.item > size.items);
+        let (call, expected) = match is_mistyped {
+            true => (Call::RolledBack, 0),
+            false => (Call::NewOrder, 1),
+        };
+        self.text.clear();
+        for Line { item, supply, quantity } in lines {
+            let _ = write!(self.text, "{item:07}{supply:06}{quantity:02}");
+        }
+        let [w, d, c] = [warehouse, district, customer].map(Integer);
+        let values = [w, d, c, Integer(is_local.into()), Value::Text(&self.text)];
+        match result(session, call, &values).await.map_err(taken)? {
+            found if found != expected => Err(missing(call.name(), &values)),
+            0 => Ok(Done::Nothing),
+            _ => Ok(Done::NewOrder(warehouse, district)),
+        }
+    }
+
+    /// Number and name of a customer, one of which is NULL.
+    fn given(&mut self, customer: Customer) -> (Value<'static>, Value<'_>) {
+        match customer {
+            Customer::Number(number) => (Value::Integer(number), Value::Null),
+            Customer::Name(name) => {
+                last_name(name, &mut self.text);
+                (Value::Null, Value::Text(&self.text))
+            }
+        }
+    }
+
+    /// A new order up to its end: false when an item does not exist.
+    async fn new_order(&self, session: &mut Session, order: &NewOrder) -> Result<bool> {
         use Value::Integer;
         let NewOrder { warehouse, district, customer, .. } = *order;
         let [w, d] = [warehouse, district].map(Integer);
@@ -143,7 +266,7 @@ impl Terminal {
         Ok(true)
     }
 
-    pub(super) async fn payment(&mut self, session: &mut Session, payment: &Payment) -> Result<()> {
+    async fn payment(&mut self, session: &mut Session, payment: &Payment) -> Result<()> {
         use Value::Integer;
         let [w, d] = [payment.warehouse, payment.district].map(Integer);
         let amount = Decimal::cents(payment.amount);
@@ -214,10 +337,10 @@ impl Terminal {
         let mut all = Each(|row: &dyn Row| numbers.extend(integer(row, 0)));
         session.execute(Kind::CustomersByName as usize, &parameters, &mut all).await?;
         let middle = numbers.get(numbers.len().saturating_sub(1) / 2);
-        middle.copied().ok_or_else(|| missing(Kind::CustomersByName, &parameters))
+        middle.copied().ok_or_else(|| missing(Kind::CustomersByName.name(), &parameters))
     }
 
-    pub(super) async fn order_status(
+    async fn order_status(
         &mut self,
         session: &mut Session,
         warehouse: i64,
@@ -234,12 +357,7 @@ impl Terminal {
     }
 
     /// Delivers the oldest order of each district. Returns how many there were.
-    pub(super) async fn delivery(
-        &self,
-        session: &mut Session,
-        warehouse: i64,
-        carrier: i64,
-    ) -> Result<u64> {
+    async fn delivery(&self, session: &mut Session, warehouse: i64, carrier: i64) -> Result<u64> {
         use Value::Integer;
         let w = Integer(warehouse);
         let mut delivered = 0;
@@ -266,7 +384,7 @@ impl Terminal {
         Ok(delivered)
     }
 
-    pub(super) async fn stock_level(
+    async fn stock_level(
         &self,
         session: &mut Session,
         warehouse: i64,

@@ -25,7 +25,11 @@ fn options(changes: &[(&str, OptionValue)]) -> WorkloadOptions {
 }
 
 fn build(changes: &[(&str, OptionValue)], clients: u32) -> Result<Tpcc, String> {
-    Tpcc::build(&options(changes), Setting { engine: Engine::Sqlite, clients, seed: 1 })
+    build_on(Engine::Sqlite, changes, clients)
+}
+
+fn build_on(engine: Engine, changes: &[(&str, OptionValue)], clients: u32) -> Result<Tpcc, String> {
+    Tpcc::build(&options(changes), Setting { engine, clients, seed: 1 })
 }
 
 /// Loaded tables, in a file that is removed with its folder.
@@ -135,6 +139,17 @@ fn options_that_do_not_fit_are_refused() {
     assert_eq!(refused(&[], 1_000), None, "terminals that do not wait may be as many as wanted");
     let message = refused(&[("foreign_keys", OptionValue::Boolean(true))], 1);
     assert!(message.is_some_and(|message| message.starts_with("SQLite cannot add foreign keys")));
+    let procedures = ("procedures", OptionValue::Boolean(true));
+    let message = refused(std::slice::from_ref(&procedures), 1);
+    assert!(message.is_some_and(|message| message.starts_with("SQLite has no stored procedures")));
+    let message = build_on(
+        Engine::Postgres,
+        &[procedures.clone(), ("ledger", OptionValue::Boolean(true))],
+        1,
+    );
+    assert!(message.is_err_and(|it| it.ends_with("remove `procedures` or `ledger`")));
+    let called = build_on(Engine::Postgres, &[procedures], 1).expect("the options fit");
+    assert_eq!((called.begin(), called.commits().len()), (None, 5));
     let mut changes = WEIGHTS.map(|(name, _)| (name, OptionValue::Integer(0))).to_vec();
     changes.push(("mix", OptionValue::Text("weights".to_owned())));
     assert!(refused(&changes, 1).is_some_and(|message| message.starts_with("all weights are 0")));

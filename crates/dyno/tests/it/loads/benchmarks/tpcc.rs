@@ -3,7 +3,8 @@
 
 use super::killed;
 use crate::audits::{Silent, Work, session};
-use crate::program::Bench;
+use crate::program::{Bench, flaws};
+use dyno_drivers::{Driver, Table, block_on};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{ServerKind, StopRule};
@@ -73,6 +74,39 @@ fn all_conditions_hold_after_every_transaction_of_the_mix() {
         for name in ["order-status", "delivery", "stock-level"] {
             assert!(count(name).abs_diff(26) < 6, "{kind}: {name}");
         }
+    }
+}
+
+#[test]
+fn procedures_do_the_work_of_the_statements_and_keep_all_conditions() {
+    let nobody = AtomicUsize::new(0);
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let run = |clients, transactions, has_procedures| {
+            let procedures = ("procedures", OptionValue::Boolean(has_procedures));
+            let work = work(clients, transactions, &[procedures]);
+            work.prepare(&server.target());
+            let record = work.run(&server.target(), &nobody, &mut Silent);
+            assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
+            let counts = (record.counters.committed, record.counters.failed);
+            assert_eq!(counts, (transactions, 0), "{kind}: {:?}", record.failures);
+            assert!(flaws(&record).is_empty(), "{kind}: {:?}", record.warnings);
+            record
+        };
+        // One client draws the same transactions: they leave the same sums and rows.
+        let [statements, calls] = [false, true].map(|has_procedures| run(1, 300, has_procedures));
+        assert_eq!(calls.audit.checks, statements.audit.checks, "{kind}");
+        let sent = |record: &TrialRecord| -> u64 {
+            record.counters.statements.iter().map(|it| it.sent).sum()
+        };
+        assert_eq!(sent(&calls), 300, "{kind}: one round trip each");
+        assert!(sent(&statements) > 300 * 20, "{kind}: {}", sent(&statements));
+        let rolled_back = |record: &TrialRecord| {
+            let mut all = record.counters.transactions.iter();
+            all.find(|it| it.name == "new-order-rollback").map(|it| it.committed)
+        };
+        assert_eq!(rolled_back(&calls), rolled_back(&statements), "{kind}");
+        run(4, 600, true);
     }
 }
 
@@ -148,8 +182,9 @@ fn an_existing_database_of_another_size_is_refused_and_not_changed() {
         bench.file("e.toml", spec);
         let ended = bench.dyno(&["run", "e.toml", "--yes-write-to", "a.db"]);
         assert!(!ended.is_done() && ended.stderr.contains(message), "{ended}");
-        let after = session(&target, "SELECT COUNT(*) FROM orders");
-        assert_eq!(after.first(), Some("600"), "{ended}");
+        let (mut orders, mut connection) = (Table::default(), session(&target, "SELECT 1"));
+        block_on(connection.query("SELECT COUNT(*) FROM orders", &mut orders)).expect("it answers");
+        assert_eq!(orders.number(0), 600, "{ended}");
     }
 }
 
