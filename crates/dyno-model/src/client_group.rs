@@ -131,6 +131,14 @@ impl GeneratorShare {
         client >= self.ids.first && (client - self.ids.first).is_multiple_of(self.ids.step)
     }
 
+    /// The item that is the nth, from 0, of those that belong to these clients.
+    #[must_use]
+    pub fn item(self, nth: u64) -> u64 {
+        let count = u64::from(self.ids.count);
+        let client = self.ids.first + (nth % count) as u32 * self.ids.step;
+        nth / count * u64::from(self.clients) + u64::from(client)
+    }
+
     /// How many of the first items belong to these clients.
     #[must_use]
     pub fn items(self, first: u64) -> u64 {

@@ -49,6 +49,7 @@ pub(crate) fn spawn_native<W: Workload>(
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
+    native.workloads.iter().for_each(|workload| workload.drive(input.clients));
     let engine = native.targets[0].0.engine;
     let clients = input.clients.count();
     let workers = match input.load.workers {

@@ -5,10 +5,11 @@ use crate::random::Random;
 use dyno_drivers::lock;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::checksum::fnv1a;
+use dyno_model::client_group::GeneratorShare;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// What every key begins with.
 const PREFIX: &str = "user";
@@ -16,6 +17,9 @@ const PREFIX: &str = "user";
 const DIGITS_MAX: usize = 19;
 /// Exponent of Zipf's law, as in YCSB.
 pub(super) const EXPONENT: f64 = 0.99;
+/// Mean distance of `exponential` from the newest record, as a share of the loaded ones: 95 % of the
+/// requests go to 85.7 % of them, as in YCSB.
+const EXPONENTIAL_MEAN: f64 = 0.857_142_857_1 / 2.995_732_273_553_991;
 /// Ranks of `zipfian`, as in YCSB: they are hashed to the records, so that popular records are not
 /// neighbours and stay popular when records are inserted.
 pub(super) const RANKS: i64 = 10_000_000_000;
@@ -54,12 +58,16 @@ fn hash(number: u64) -> u64 {
     fnv1a(&number.to_le_bytes()).cast_signed().unsigned_abs()
 }
 
-/// The records of a trial. A number from 0 up belongs to each record; those below
-/// [`Self::readable`] exist, so that requests choose among them while several clients insert.
+/// The records of a trial that this process knows: those that were loaded, then those that its
+/// clients insert. Those below [`Self::readable`] exist, so that requests choose among them while
+/// several clients insert.
 #[derive(Debug)]
 pub(super) struct Records {
+    loaded: u64,
     readable: AtomicU64,
     inserted: Mutex<Inserted>,
+    /// With several generators: whose inserts are known.
+    share: OnceLock<GeneratorShare>,
 }
 
 #[derive(Debug)]
@@ -71,13 +79,42 @@ struct Inserted {
     /// Existing records above one that may not exist yet.
     ahead: BTreeSet<u64>,
     acknowledged: u64,
+    /// Those of other generators whose outcome nobody knows.
+    open_elsewhere: u64,
 }
 
 impl Records {
     pub(super) fn new(loaded: u64) -> Self {
-        let inserted =
-            Inserted { next: loaded, open: Vec::new(), ahead: BTreeSet::new(), acknowledged: 0 };
-        Self { readable: AtomicU64::new(loaded), inserted: Mutex::new(inserted) }
+        let inserted = Inserted {
+            next: loaded,
+            open: Vec::new(),
+            ahead: BTreeSet::new(),
+            acknowledged: 0,
+            open_elsewhere: 0,
+        };
+        let (readable, share) = (AtomicU64::new(loaded), OnceLock::new());
+        Self { loaded, readable, inserted: Mutex::new(inserted), share }
+    }
+
+    /// Sets which of the clients are those of this process.
+    pub(super) fn drive(&self, share: GeneratorShare) {
+        let _ = self.share.set(share);
+    }
+
+    /// The number of a record among those of all generators, from which its key is made. The
+    /// numbers of inserted records are divided among the generators.
+    pub(super) fn number(&self, record: u64) -> u64 {
+        match (record.checked_sub(self.loaded), self.share.get()) {
+            (Some(inserted), Some(share)) => self.loaded + share.item(inserted),
+            _ => record,
+        }
+    }
+
+    /// Adds what another generator's clients inserted.
+    pub(super) fn add(&self, acknowledged: u64, open: u64) {
+        let mut inserted = lock(&self.inserted);
+        inserted.acknowledged += acknowledged;
+        inserted.open_elsewhere += open;
     }
 
     pub(super) fn readable(&self) -> u64 {
@@ -113,7 +150,7 @@ impl Records {
     /// Acknowledged inserts, and those whose outcome nobody knows.
     pub(super) fn inserted(&self) -> (u64, u64) {
         let inserted = lock(&self.inserted);
-        (inserted.acknowledged, inserted.open.len() as u64)
+        (inserted.acknowledged, inserted.open_elsewhere + inserted.open.len() as u64)
     }
 }
 
@@ -125,6 +162,13 @@ pub(super) enum Requests {
     Zipfian(Distribution),
     /// Zipf's law over the records from the newest to the oldest.
     Latest(Distribution),
+    /// Exponential over the records from the newest to the oldest.
+    Exponential {
+        /// Mean distance from the newest, as a share of the loaded records.
+        mean: f64,
+    },
+    /// One after the other, from the first to the last and again.
+    Sequential,
     /// A share of the operations goes to the first records.
     Hotspot {
         /// Share of the loaded records.
@@ -142,14 +186,24 @@ impl Requests {
                 data: options.number("hotspotdatafraction"),
                 operations: options.number("hotspotopnfraction"),
             },
+            "exponential" => Self::Exponential { mean: EXPONENTIAL_MEAN },
+            "sequential" => Self::Sequential,
             _ => Self::Uniform,
         }
     }
 
-    /// Chooses one of the readable records.
-    pub(super) fn draw(&self, random: &mut Random, loaded: u64, readable: u64) -> u64 {
+    /// Chooses one of the readable records. `turn` is the number of the request among those of all
+    /// clients.
+    pub(super) fn draw(&self, random: &mut Random, turn: u64, loaded: u64, readable: u64) -> u64 {
         match self {
             Self::Uniform => random.below(readable),
+            Self::Sequential => turn % readable,
+            Self::Exponential { mean } => loop {
+                let distance = -(1.0 - random.unit()).ln() * mean * loaded as f64;
+                if let Some(record) = (readable - 1).checked_sub(distance as u64) {
+                    break record;
+                }
+            },
             Self::Zipfian(zipfian) => {
                 let rank = zipfian.draw(random, 0, RANKS - 1).unsigned_abs();
                 place(hash(rank), loaded, readable)
@@ -198,8 +252,8 @@ mod tests {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "the shares are complete");
         let mut counts = vec![0_u32; shares.len()];
         let mut random = Random::new(5, Stream::Transaction, 0, 0);
-        for _ in 0..DRAWS {
-            counts[requests.draw(&mut random, RECORDS, readable) as usize] += 1;
+        for turn in 0..DRAWS {
+            counts[requests.draw(&mut random, turn.into(), RECORDS, readable) as usize] += 1;
         }
         let expected = shares.iter().map(|share| share * f64::from(DRAWS));
         counts.iter().zip(expected).map(|(n, e)| (f64::from(*n) - e).powi(2) / e).sum()
@@ -237,8 +291,14 @@ mod tests {
             (0..RECORDS).map(|at| if at < 200 { 0.8 / 200.0 } else { 0.2 / 800.0 }).collect();
         let even = vec![1.0 / RECORDS as f64; RECORDS as usize];
         let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
+        let exponential = Requests::Exponential { mean: EXPONENTIAL_MEAN };
+        let decay = 1.0 / (EXPONENTIAL_MEAN * RECORDS as f64);
+        let all = 1.0 - (-decay * RECORDS as f64).exp();
+        let share = |distance: u64| (-decay * distance as f64).exp() * -(-decay).exp_m1() / all;
+        let distances: Vec<f64> = (0..RECORDS).rev().map(share).collect();
         for (requests, shares) in [
             (Requests::Uniform, even.clone()),
+            (exponential, distances),
             (Requests::Zipfian(zipfian()), hashed()),
             (Requests::Latest(zipfian()), latest),
             (hot, hotspot),
@@ -250,6 +310,18 @@ mod tests {
                 assert!(chi > 10.0 * CHI_SQUARE_MAX, "{requests:?} is not uniform: {chi}");
             }
         }
+    }
+
+    #[test]
+    fn sequential_requests_take_every_record_in_turn_and_exponential_ones_follow_the_newest() {
+        let mut random = Random::new(5, Stream::Transaction, 0, 0);
+        let mut draw = |requests: &Requests, turn| requests.draw(&mut random, turn, 10, 12);
+        let turns: Vec<u64> = (0..25).map(|turn| draw(&Requests::Sequential, turn)).collect();
+        assert_eq!(turns, (0..25).map(|turn| turn % 12).collect::<Vec<_>>());
+        let exponential = Requests::Exponential { mean: EXPONENTIAL_MEAN };
+        let newest = (0..10_000).filter(|_| draw(&exponential, 0) >= 10).count();
+        // 1 - exp(-2 / 2.86) of all, divided by the share of distances below 12; four deviations.
+        assert!(newest.abs_diff(5_110) < 200, "{newest}");
     }
 
     #[test]
@@ -267,14 +339,20 @@ mod tests {
     fn all_requests_reach_inserted_records_and_never_others() {
         let zipfian = || Distribution::zipfian(EXPONENT);
         let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
-        let all =
-            [Requests::Uniform, Requests::Zipfian(zipfian()), Requests::Latest(zipfian()), hot];
+        let all = [
+            Requests::Uniform,
+            Requests::Zipfian(zipfian()),
+            Requests::Latest(zipfian()),
+            Requests::Exponential { mean: EXPONENTIAL_MEAN },
+            Requests::Sequential,
+            hot,
+        ];
         for requests in all {
             for (loaded, readable) in [(1, 1), (1, 2), (10, 10), (10, 11), (10, 37), (10, 40)] {
                 let mut random = Random::new(9, Stream::Transaction, 0, 0);
                 let mut found = BTreeSet::new();
-                for _ in 0..20_000 {
-                    found.insert(requests.draw(&mut random, loaded, readable));
+                for turn in 0..20_000 {
+                    found.insert(requests.draw(&mut random, turn, loaded, readable));
                 }
                 let expected: BTreeSet<u64> = (0..readable).collect();
                 assert_eq!(found, expected, "{requests:?} of {loaded}, {readable}");
@@ -304,6 +382,25 @@ mod tests {
         assert_eq!(key(1, true, 1), "user8517097267634966620");
         assert_eq!(key(7, false, 1), "user7");
         assert_eq!(key(7, false, 6), "user000007");
+    }
+
+    #[test]
+    fn generators_insert_records_with_different_numbers_that_leave_none_out() {
+        let mut numbers = BTreeSet::new();
+        for generator in 0..3 {
+            let records = Records::new(10);
+            records.drive(GeneratorShare::new(7, generator, 3));
+            assert_eq!([0, 9].map(|record| records.number(record)), [0, 9]);
+            let share = u64::from(GeneratorShare::new(7, generator, 3).count());
+            let own = (0..share * 4).map(|_| records.number(records.take()));
+            own.for_each(|number| assert!(numbers.insert(number), "{number} twice"));
+        }
+        assert_eq!(numbers, (10..10 + 7 * 4).collect::<BTreeSet<u64>>());
+        let all = Records::new(10);
+        all.drive(GeneratorShare::whole(7));
+        assert_eq!(all.number(all.take()), 10);
+        all.add(5, 2);
+        assert_eq!(all.inserted(), (5, 2));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::text::lasting;
 use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadOptions;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use keys::{EXPONENT, KeyFormat, Records, Requests};
@@ -57,6 +58,7 @@ pub struct Ycsb {
     statements: Statements,
     data: Usertable,
     records: Arc<Records>,
+    clients: u64,
 }
 
 /// The table with its rows.
@@ -74,6 +76,9 @@ struct Usertable {
 
 /// State of a client.
 pub struct YcsbClient {
+    /// The number of its operation among those of all clients, if all are equally fast.
+    turn: u64,
+    id: ClientId,
     /// The record that it inserts, until the server has acknowledged it.
     pending: Option<u64>,
     records: Arc<Records>,
@@ -150,12 +155,9 @@ impl Ycsb {
                 has_ledger,
             },
             records: Arc::new(Records::new(records)),
+            clients: setting.clients.into(),
             mix,
         })
-    }
-
-    fn has(&self, operation: Operation) -> bool {
-        self.mix.iter().any(|(it, _)| *it == operation)
     }
 
     fn choose(&self, random: &mut Random) -> usize {
@@ -166,8 +168,9 @@ impl Ycsb {
 
     /// Chooses a record, and writes its key.
     fn request(&self, client: &mut YcsbClient, random: &mut Random) {
-        let record = self.requests.draw(random, self.data.records, self.records.readable());
-        self.data.keys.write(record, &mut client.key);
+        let record =
+            self.requests.draw(random, client.turn, self.data.records, self.records.readable());
+        self.data.keys.write(self.records.number(record), &mut client.key);
     }
 
     async fn read(
@@ -222,7 +225,7 @@ impl Ycsb {
     ) -> Result<()> {
         let record = *client.pending.get_or_insert_with(|| self.records.take());
         let YcsbClient { key, values, .. } = client;
-        self.data.keys.write(record, key);
+        self.data.keys.write(self.records.number(record), key);
         for (field, value) in values.iter_mut().enumerate() {
             values::write(value, (key, field), self.data.field_length, random);
         }
@@ -348,8 +351,10 @@ impl Workload for Ycsb {
         &self.data
     }
 
-    fn client(&self, _id: ClientId) -> YcsbClient {
+    fn client(&self, id: ClientId) -> YcsbClient {
         YcsbClient {
+            turn: 0,
+            id,
             pending: None,
             records: Arc::clone(&self.records),
             key: String::new(),
@@ -368,10 +373,11 @@ impl Workload for Ycsb {
     async fn transaction(
         &self,
         client: &mut YcsbClient,
-        _sequence: u64,
+        sequence: u64,
         session: &mut Session,
         random: &mut Random,
     ) -> Result<()> {
+        client.turn = sequence * self.clients + u64::from(client.id.0);
         let operation = self.mix[self.choose(random)].0;
         let result = self.perform(operation, client, session, random).await;
         match result {
@@ -387,10 +393,19 @@ impl Workload for Ycsb {
         result.map_err(|failure| FailureKind::Conflict.failure(failure.message))
     }
 
-    fn undivided(&self) -> Option<&'static str> {
-        let ledger = self.keeps_ledger().then_some("its commit ledger is kept in one process");
-        let keys = "the keys of its inserts are numbered in one process";
-        ledger.or(self.has(Operation::Insert).then_some(keys))
+    fn drive(&self, share: GeneratorShare) {
+        self.records.drive(share);
+    }
+
+    fn notes(&self) -> Vec<u64> {
+        let (acknowledged, open) = self.records.inserted();
+        vec![acknowledged, open]
+    }
+
+    fn take_notes(&self, notes: &[u64]) {
+        if let [acknowledged, open] = *notes {
+            self.records.add(acknowledged, open);
+        }
     }
 
     async fn baseline(&self, connection: &mut Connection) -> Result<()> {

@@ -19,9 +19,9 @@ dyno_model::named! {
     }
 }
 
-const UNIFORM: &[&str] = &["uniform", "zipfian", "latest", "hotspot"];
-const ZIPFIAN: &[&str] = &["zipfian", "uniform", "latest", "hotspot"];
-const LATEST: &[&str] = &["latest", "uniform", "zipfian", "hotspot"];
+const UNIFORM: &[&str] = &["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
+const ZIPFIAN: &[&str] = &["zipfian", "uniform", "latest", "hotspot", "exponential", "sequential"];
+const LATEST: &[&str] = &["latest", "uniform", "zipfian", "hotspot", "exponential", "sequential"];
 
 impl Preset {
     fn summary(self) -> &'static str {
@@ -86,6 +86,16 @@ const FOREIGN: &[ForeignProperty] = &[
         &["true"],
         "values always have checksums; remove the line",
     ),
+    ForeignProperty::only(
+        "exponential.percentile",
+        &["95"],
+        "95 % of exponential requests go to `exponential.frac` of the records",
+    ),
+    ForeignProperty::only(
+        "exponential.frac",
+        &["0.8571428571"],
+        "this share of the records gets 95 % of exponential requests",
+    ),
     ForeignProperty::only("insertstart", &["0"], "records are numbered from 0"),
     ForeignProperty::refused("threadcount", "set `load.clients`"),
     ForeignProperty::refused("target", "set `load.rate`"),
@@ -125,7 +135,9 @@ fn description(preset: Preset) -> WorkloadDescription {
             "requestdistribution",
             preset.distributions(),
             "which records are read, updated and scanned from: all equally; by Zipf's law with \
-             exponent 0.99, in no order or the latest first; or a hot set of the first records",
+             exponent 0.99, in no order or the latest first; a hot set of the first records; \
+             exponentially, 95 % of them from the newest 85.7 % of the records; or one after the \
+             other",
         ),
         share("hotspotdatafraction", 0.2, "hotspot: share of the loaded records in the hot set"),
         share("hotspotopnfraction", 0.8, "hotspot: share of the operations on the hot set"),

@@ -25,6 +25,7 @@ fn balances_agree_after_trials_on_every_engine_and_what_is_planted_is_found() {
         ("", &[][..]),
         ("UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = 1", &[3]),
         ("UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1", &[2]),
+        ("UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1", &[0, 2, 3]),
         ("DELETE FROM pgbench_history WHERE delta > 0", &[0, 1]),
     ] {
         for (kind, name) in kinds {

@@ -184,7 +184,7 @@ fn an_existing_database_of_another_size_is_refused_and_not_changed() {
         assert!(!ended.is_done() && ended.stderr.contains(message), "{ended}");
         let (mut orders, mut connection) = (Table::default(), session(&target, "SELECT 1"));
         block_on(connection.query("SELECT COUNT(*) FROM orders", &mut orders)).expect("it answers");
-        assert_eq!(orders.number(0), 600, "{ended}");
+        assert_eq!(orders.number::<u64>(0), 600, "{ended}");
     }
 }
 

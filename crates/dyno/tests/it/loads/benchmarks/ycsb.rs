@@ -8,7 +8,7 @@ use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
-use dyno_testkit::running_server;
+use dyno_testkit::{require_server, running_server};
 use std::sync::atomic::AtomicUsize;
 
 /// None of them waits for its disk.
@@ -127,6 +127,31 @@ fn one_line_takes_a_property_file_of_ycsb() {
         let ended = line(&more);
         assert!(!ended.is_done() && ended.stderr.contains(message), "{ended}");
         assert_eq!(bench.names(), before, "nothing is written");
+    }
+}
+
+#[test]
+fn inserts_of_several_generators_leave_what_was_acknowledged() {
+    for (kind, name) in [(ServerKind::Mariadb, "mariadb"), (ServerKind::Postgres, "postgres")] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"G\"\n[[system]]\nname = \"S\"\nserver = {{ kind = \"{name}\" }}\n\
+             [workload]\nkind = \"ycsb-d\"\ninsertproportion = 0.5\n\
+             [load]\nclients = 7\nwarmup = \"0s\"\ntransactions = 2_000\n\
+             attempts_max = 100\ngenerators = 3\n[design]\nblocks = 1\n"
+        );
+        bench.file("g.toml", spec);
+        let ended = bench.dyno(&["run", "g.toml", "--out", "r"]);
+        assert!(ended.is_done(), "{ended}");
+        let record = records(&bench.path().join("r")).remove(0);
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{name}: {:?}", record.audit);
+        assert_eq!((record.counters.committed, record.counters.failed), (2_000, 0), "{ended}");
+        let inserted = committed(&record, "insert");
+        assert!(inserted > 600, "{name}: {inserted}");
+        assert_eq!(found(&record), [1_000 + inserted, 0, 0], "{name}");
     }
 }
 
