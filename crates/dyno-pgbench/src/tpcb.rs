@@ -48,8 +48,8 @@ pub fn description() -> WorkloadDescription {
                 name: SCALE,
                 kind: OptionKind::Integer { min: 1, max: 20_000 },
                 default: OptionValue::Integer(1),
-                help: "branches, with 10 tellers and 100,000 accounts each, about 15 MB; fewer \
-                       branches than clients make clients wait for each other",
+                help: "branches, with 10 tellers and 100,000 accounts each, 16 MB on PostgreSQL; \
+                       fewer branches than clients make clients wait for each other",
             },
             isolation_option(),
         ],

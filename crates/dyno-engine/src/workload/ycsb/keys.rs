@@ -343,7 +343,6 @@ mod tests {
             Requests::Uniform,
             Requests::Zipfian(zipfian()),
             Requests::Latest(zipfian()),
-            Requests::Exponential { mean: EXPONENTIAL_MEAN },
             Requests::Sequential,
             hot,
         ];

@@ -1,7 +1,7 @@
 //! The workload `tpcc` on real servers: the consistency conditions hold after every trial, and each
 //! engine's own SQL finds what is planted against them.
 
-use super::killed;
+use super::harmed;
 use crate::audits::{Silent, Work, session};
 use crate::program::{Bench, flaws};
 use dyno_drivers::{Driver, Table, block_on};
@@ -189,12 +189,13 @@ fn an_existing_database_of_another_size_is_refused_and_not_changed() {
 }
 
 #[test]
-fn a_killed_server_keeps_the_conditions_and_all_acknowledged_orders() {
+fn harmed_servers_and_clusters_keep_the_conditions_and_all_acknowledged_orders() {
     let workload =
         "kind = \"tpcc\"\nwarehouses = 2\nitems = 2_000\ncustomers = 30\nledger = true\n";
-    for (name, record) in killed(workload) {
-        assert_eq!(violated(&record), Vec::<String>::new(), "{name}");
+    let kinds = [ServerKind::Mariadb, ServerKind::Postgres, ServerKind::Galera, ServerKind::Ndb];
+    for (kind, record) in harmed(&kinds, workload) {
+        assert_eq!(violated(&record), Vec::<String>::new(), "{kind}");
         let lost = record.audit.losses().commits.map(|commits| commits.lost_min);
-        assert_eq!(lost, Some(0), "{name}: {:?}", record.audit);
+        assert_eq!(lost, Some(0), "{kind}: {:?}", record.audit);
     }
 }
