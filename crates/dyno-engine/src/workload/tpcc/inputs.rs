@@ -121,6 +121,7 @@ pub(super) struct OrderStatus {
 
 /// The input of a transaction.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
 pub(super) enum Input {
     NewOrder(NewOrder),
     Payment(Payment),

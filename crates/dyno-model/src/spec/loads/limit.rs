@@ -285,7 +285,8 @@ fn of_standard(
     let is_meant = |at: &usize| is_paced(at) && !is_limited(at) && has_name(&part, *at);
     let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
     let part = Some(part);
-    (!meant.is_empty()).then(|| Limit { metric, value, part, configurations: meant, aborts: false })
+    let limit = Limit { metric, value, part, configurations: meant, aborts: false };
+    Some(limit).filter(|limit| !limit.configurations.is_empty())
 }
 
 #[cfg(test)]
