@@ -50,7 +50,7 @@ fn every_generator_has_a_row_in_every_form_and_language() {
         for format in [Format::Html, Format::Markdown, Format::Text] {
             let text = render(&model, format, lang);
             assert!(text.contains(heading), "{format:?} {}", lang.code);
-            let number = format!(">{}</th><td>2</td>", page::PAGE_GENERATORS.text(lang));
+            let number = format!(">{}<td>2<", page::PAGE_GENERATORS.text(lang));
             assert!(format != Format::Html || text.contains(&number), "{number}");
             assert!(text.contains("load1"), "{format:?} {}", lang.code);
             assert!(text.contains("1 (load1)"), "the warning names it: {format:?} {}", lang.code);
