@@ -67,7 +67,7 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
         return;
     }
     if said("id", &["-u"]) != "0" {
-        eprintln!("SKIPPED: only root can make network namespaces");
+        eprintln!("skipped: only root can make network namespaces");
         return;
     }
     let (bench, machines) = (Bench::new(), Machines::new());
