@@ -1,6 +1,6 @@
 //! What a workload derived from a standard benchmark counts, and what its rate depends on.
 
-use super::{count, of_transactions};
+use super::named::{count, of_transactions};
 use crate::estimate::among;
 use crate::model::{Figures, Metric, Part, PartRow};
 use crate::view::View;

@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod generators;
+mod named;
 
 use crate::estimate::{AVERAGED, among};
 use crate::model::{Figures, LoadPoint, Metric, Part, PartRow};
@@ -12,10 +13,11 @@ use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::counters::{TransactionCount, TrialCounters};
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::{ComparisonMetric, Configuration, LoadBy, Stages};
-use dyno_model::record::{self, NamedTransactions, TrialRecord};
+use dyno_model::record::TrialRecord;
 use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
+use named::{count, of_transactions, time};
 
 /// All parts with figures of their own: stages, what benchmarks count, transactions, background
 /// workloads, and load generators.
@@ -209,10 +211,6 @@ fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow
     row
 }
 
-fn count<'l>(counters: &'l TrialCounters, name: &str) -> Option<&'l TransactionCount> {
-    counters.transactions.iter().find(|count| count.name == name)
-}
-
 /// A trial's figure for a part: transactions per second or milliseconds, and whether it is only a
 /// lower bound.
 fn figure(
@@ -275,30 +273,6 @@ fn responses(
 pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitPart>) -> Vec<u64> {
     let records = view.eligibilities[configuration].usable.iter();
     records.map(|record| responses(view, record, part).map_or(0, |times| times.count)).collect()
-}
-
-fn of_transactions(
-    record: &TrialRecord,
-    name: &str,
-    metric: ComparisonMetric,
-) -> Option<(f64, bool)> {
-    let NamedTransactions { work, response, .. } =
-        record.transactions.iter().find(|it| it.name == name)?;
-    match metric {
-        ComparisonMetric::Throughput => {
-            let committed = count(&record.counters, name)?.committed;
-            Some((record::throughput(*work, committed, record.measured), false))
-        }
-        // Arrivals that no client started may have had this name.
-        _ => {
-            let is_bound = record.open_loop.is_some_and(|open_loop| open_loop.unstarted > 0);
-            time(response.as_ref()?, metric).map(|(value, is_low)| (value, is_low || is_bound))
-        }
-    }
-}
-
-fn time(times: &ResponseSummary, metric: ComparisonMetric) -> Option<(f64, bool)> {
-    record::time(times, metric).map(|time| (time.as_millis(), time.is_bound))
 }
 
 /// The figures of a part over the compared trials. `None` if one of them has none.

@@ -108,7 +108,7 @@ mod tests {
         let (all, other) = (Progress::new(&size), Progress::new(&size));
         let done = [Done::NewOrder(1, 10), Done::NewOrder(1, 10), Done::Payment, Done::Nothing];
         done.into_iter().for_each(|it| all.add(it));
-        for it in [Done::NewOrder(1, 10), Done::NewOrder(3, 1), Done::Delivery(7)] {
+        for it in [Done::NewOrder(1, 2), Done::NewOrder(3, 1), Done::Delivery(7)] {
             other.add(it);
         }
         all.take_notes(&other.notes());
@@ -116,6 +116,6 @@ mod tests {
         assert_eq!((new_orders, payments, delivered), (4, 1, 7));
         let (warehouses, districts) = all.touched();
         assert_eq!((warehouses.touched, warehouses.all), (2, 3));
-        assert_eq!((districts.touched, districts.all), (2, 30));
+        assert_eq!((districts.touched, districts.all), (3, 30));
     }
 }

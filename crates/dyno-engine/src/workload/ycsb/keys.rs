@@ -17,8 +17,8 @@ const PREFIX: &str = "user";
 const DIGITS_MAX: usize = 19;
 /// Exponent of Zipf's law, as in YCSB.
 pub(super) const EXPONENT: f64 = 0.99;
-/// Mean distance of `exponential` from the newest record, as a share of the loaded ones: 95 % of the
-/// requests go to 85.7 % of them, as in YCSB.
+/// Mean distance of `exponential` from the newest record, as a share of the loaded ones: 95 % of
+/// the requests go to 85.7 % of them, as in YCSB.
 const EXPONENTIAL_MEAN: f64 = 0.857_142_857_1 / 2.995_732_273_553_991;
 /// Ranks of `zipfian`, as in YCSB: they are hashed to the records, so that popular records are not
 /// neighbours and stay popular when records are inserted.
