@@ -67,21 +67,20 @@ fn a_failed_trial_says_nothing_about_how_long_others_take() {
     assert_eq!(campaign.left(seconds(0.1)), seconds(3.0 * 10.3));
 }
 
+/// Starts the first trial at 0 s, measures from 1 s, and has completed this share at a later time.
+fn measure_part(campaign: &mut Campaign, done: u64, total: u64, at: f64) {
+    let trial = campaign.plan().trials[0].id.clone();
+    let phase = Phase::Measure;
+    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
+    campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase }, seconds(1.0));
+    let unit = ProgressUnit::Transactions;
+    campaign.event(&Event::Progress { trial, phase, done, total, unit }, seconds(at));
+}
+
 #[test]
 fn the_current_trial_is_projected_from_how_far_it_is() {
     let mut campaign = campaign();
-    let trial = campaign.plan().trials[0].id.clone();
-    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
-    campaign
-        .event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
-    let progress = Event::Progress {
-        trial,
-        phase: Phase::Measure,
-        done: 500,
-        total: 1000,
-        unit: ProgressUnit::Transactions,
-    };
-    campaign.event(&progress, seconds(21.0));
+    measure_part(&mut campaign, 500, 1000, 21.0);
     // Half of the measurement took 20 s, so 20 s are left, plus three trials as planned.
     let left = campaign.left(seconds(21.0)).as_secs_f64();
     assert!((left - (20.0 + 3.0 * 10.3)).abs() < 0.001, "{left}");
@@ -113,18 +112,7 @@ fn the_load_steps_that_a_search_has_yet_to_measure_are_part_of_the_time_left() {
     let mut campaign = planned(", find = { while = \"p99 < 20ms\" }");
     let each = campaign.left(Duration::ZERO).as_secs_f64() / 4.0;
     assert!(each > 20.0, "a search has several steps: {each}");
-    let trial = campaign.plan().trials[0].id.clone();
-    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
-    campaign
-        .event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
-    let progress = Event::Progress {
-        trial,
-        phase: Phase::Measure,
-        done: 9,
-        total: 10,
-        unit: ProgressUnit::Nanoseconds,
-    };
-    campaign.event(&progress, seconds(10.0));
+    measure_part(&mut campaign, 9, 10, 10.0);
     let left = campaign.left(seconds(10.0)).as_secs_f64();
     assert!((left - (4.0 * each - 10.0)).abs() < 0.001, "{left}");
     // A trial that takes longer than other searches ends with its load step at the earliest.

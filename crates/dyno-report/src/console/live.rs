@@ -69,7 +69,13 @@ pub fn live_max(value: &str, lang: Lang) -> String {
     fill!(words::MAX, lang, value)
 }
 
-/// Where a browser finds the live view or the list of runs.
+/// Where a browser finds the list of runs.
+#[must_use]
+pub fn runs_at(address: &str, lang: Lang) -> String {
+    fill!(words::RUNS_AT, lang, address)
+}
+
+/// Where a browser finds the live view.
 #[must_use]
 pub fn served_at(address: &str, lang: Lang) -> String {
     fill!(words::SERVED_AT, lang, address)

@@ -7,6 +7,7 @@ use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
 use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
+use dyno_analysis::figures::{group, megabytes};
 use dyno_host::survey::{Survey, TableFound, survey};
 use dyno_host::{existing, probe, server};
 use dyno_model::catalog::WorkloadDescription;
@@ -14,7 +15,6 @@ use dyno_model::exit_code;
 use dyno_model::plan::{ServerKind, SystemSource};
 use dyno_model::printable::{file_name, line};
 use dyno_model::target::Endpoint;
-use indicatif::{BinaryBytes, HumanCount};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -224,8 +224,8 @@ fn listed(found: &Survey) -> String {
         .unwrap_or(0);
     for table in found.tables.iter().take(TABLES_SHOWN) {
         let TableFound { name, rows, bytes, indexes, .. } = table;
-        let rows = rows.map_or_else(|| "?".to_owned(), |rows| HumanCount(rows).to_string());
-        let bytes = bytes.map_or_else(|| "?".to_owned(), |bytes| BinaryBytes(bytes).to_string());
+        let rows = rows.map_or_else(|| "?".to_owned(), |rows| group(&rows.to_string()));
+        let bytes = bytes.map_or_else(|| "?".to_owned(), megabytes);
         let indexes: Vec<String> = indexes.iter().map(|columns| columns.join(", ")).collect();
         let indexes = if indexes.is_empty() {
             "no index".to_owned()
@@ -249,8 +249,8 @@ fn listed(found: &Survey) -> String {
         let _ = writeln!(
             text,
             "# Total: {}; {name} is {}, {meaning}.",
-            BinaryBytes(bytes),
-            BinaryBytes(*memory)
+            megabytes(bytes),
+            megabytes(*memory)
         );
     }
     text

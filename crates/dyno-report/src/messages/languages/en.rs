@@ -533,6 +533,7 @@ messages! {
     // Live views of a run, on the terminal and in a browser.
     live: live::Texts {
         SERVED_AT: "Live view: {address}",
+        RUNS_AT: "Finished runs: {address}",
         THROUGHPUT: "Throughput, tx/s",
         P99: "p99, ms",
         MAX: "max {value}",

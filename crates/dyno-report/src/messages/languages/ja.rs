@@ -412,6 +412,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
         },
         live: live::Texts {
             SERVED_AT: "ライブ表示：{address}",
+            RUNS_AT: "実行一覧：{address}",
             THROUGHPUT: "スループット、tx/s",
             P99: "p99、ms",
             MAX: "最大{value}",

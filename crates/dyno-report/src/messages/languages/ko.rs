@@ -411,6 +411,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
         },
         live: live::Texts {
             SERVED_AT: "실시간 화면: {address}",
+            RUNS_AT: "실행 목록: {address}",
             THROUGHPUT: "처리량, tx/s",
             P99: "p99, ms",
             MAX: "최대 {value}",

@@ -19,7 +19,7 @@ pub(crate) fn serve(arguments: &ServeArguments, printer: Printer) -> Result<u8, 
     let interrupts = Interrupts::listen()?;
     let site = RunsSite::new(arguments.results.clone(), arguments.lang)?;
     let address = PageServer::new(arguments.listen)?.serve(Arc::new(site))?;
-    printer.diagnosis(&dyno_report::served_at(&address, arguments.lang));
+    printer.diagnosis(&dyno_report::runs_at(&address, arguments.lang));
     while !interrupts.is_requested() {
         thread::sleep(Duration::from_millis(100));
     }
