@@ -4,7 +4,8 @@
 //! # Layout (read in this order)
 //! * [`campaign`]: place in the plan and time left; [`state`]: the state of the run, derived from
 //!   its events; [`live`]: the same, shared with the threads of the views;
-//! * [`terminal`]: the screen; [`server`]: pages and metrics over HTTP.
+//! * [`terminal`]: the screen; [`metrics`]: figures for other programs; [`server`]: pages and
+//!   metrics over HTTP.
 //!
 //! # Invariants
 //! The thread that measures only updates the state, once per event; views copy what they need and
@@ -13,6 +14,7 @@
 
 pub mod campaign;
 pub mod live;
+pub mod metrics;
 pub mod server;
 pub mod state;
 pub mod terminal;

@@ -46,8 +46,8 @@ pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;
 pub use live::{
-    LiveLabel, configuration_name, live_label, live_max, live_rate, no_commits, runs_at, served_at,
-    warning,
+    LiveLabel, configuration_name, live_label, live_max, live_rate, metrics_not_sent, no_commits,
+    runs_at, served_at, warning,
 };
 pub use messages::conclusion::no_load;
 pub use messages::{EN, LANGUAGES, Lang};

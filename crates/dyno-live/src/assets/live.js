@@ -12,8 +12,17 @@ function element(name, text) {
   return made;
 }
 
+// Rebuilds the children of an element only if what they show has changed.
+const drawn = new Map();
+function rebuild(id, data, children) {
+  const text = JSON.stringify(data);
+  if (drawn.get(id) === text) return;
+  drawn.set(id, text);
+  byId(id).replaceChildren(...children());
+}
+
 function list(id, texts) {
-  byId(id).replaceChildren(...texts.map(text => element("li", text)).reverse());
+  rebuild(id, texts, () => texts.map(text => element("li", text)).reverse());
 }
 
 // A line that is interrupted where values are missing or another trial begins.
@@ -85,7 +94,7 @@ function show() {
   byId("warnings-total").textContent = state.warnings_total;
   list("warnings", state.warnings);
   list("log", state.log);
-  byId("trials").replaceChildren(...state.trials.map(trialRow));
+  rebuild("trials", [state.current, state.trials], () => state.trials.map(trialRow));
   if (past === null) charts(state.points);
 }
 

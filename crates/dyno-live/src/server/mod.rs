@@ -4,10 +4,9 @@
 //! # Layout (read in this order)
 //! * `access`: who may read; `request`: what is asked for; `response`: the answer and its policy;
 //! * `run`: the pages of a running experiment, `page` their HTML, `view` their figures;
-//!   `metrics`: the same figures for Prometheus; `runs`: the list of finished runs.
+//!   `runs`: the list of finished runs.
 
 mod access;
-mod metrics;
 mod page;
 mod request;
 mod response;
@@ -16,7 +15,6 @@ mod runs;
 mod view;
 
 pub use access::Access;
-pub use metrics::NAMES as METRIC_NAMES;
 pub use run::RunSite;
 pub use runs::RunsSite;
 

@@ -3,8 +3,9 @@
 use super::request::Request;
 use super::response::{Response, write_event};
 use super::view::View;
-use super::{Site, metrics, page};
+use super::{Site, page};
 use crate::live::Live;
+use crate::metrics;
 use dyno_files::RESULT_MAX;
 use dyno_report::Lang;
 use std::io;
@@ -86,7 +87,10 @@ impl Site for RunSite {
             "/live.js" => Response::new("text/javascript; charset=utf-8", page::RUN_SCRIPT),
             "/live.css" => Response::new("text/css; charset=utf-8", page::STYLE),
             "/state.json" => Response::new("application/json", json()),
-            "/metrics" => Response::new(metrics::CONTENT_TYPE, self.live.read(metrics::expose)),
+            "/metrics" => {
+                let metrics = metrics::expose(&self.live.read(metrics::collect));
+                Response::new(metrics::CONTENT_TYPE, metrics)
+            }
             "/events" => {
                 let (live, ending) = (self.live.clone(), Arc::clone(&self.ending));
                 Response::events(move |stream| send_events(&live, &ending, stream))

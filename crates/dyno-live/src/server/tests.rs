@@ -1,6 +1,7 @@
 use super::*;
 use crate::campaign::tests::{campaign, seconds};
 use crate::live::Live;
+use crate::metrics::{self, NAMES as METRIC_NAMES};
 use crate::state::State;
 use dyno_model::event::{Event, Listener};
 use dyno_model::failure::FailureKind;
@@ -270,7 +271,7 @@ fn metrics_follow_openmetrics_and_all_their_names_are_listed() {
     let mut live = live();
     live.sample(&sample(0.0, 0.0));
     live.sample(&sample(1.0, 0.5));
-    let samples = checked(&live.read(metrics::expose));
+    let samples = checked(&metrics::expose(&live.read(metrics::collect)));
     let mut names: Vec<&str> = samples.keys().map(String::as_str).collect();
     let mut listed = METRIC_NAMES.to_vec();
     names.sort_unstable();
@@ -283,7 +284,7 @@ fn metrics_follow_openmetrics_and_all_their_names_are_listed() {
     assert!(buckets[16].0.ends_with("le=\"+Inf\"}"), "{buckets:?}");
     assert_eq!(samples["dyno_transaction_duration_seconds_count"][0].1, 3.0);
     // Before the first trial there are no samples of trials.
-    checked(&metrics::expose(&State::new(campaign(), EN), seconds(0.0)));
+    checked(&metrics::expose(&metrics::collect(&State::new(campaign(), EN), seconds(0.0))));
 }
 
 fn sample(at_s: f64, cpu_s: f64) -> dyno_model::monitor::Sample {

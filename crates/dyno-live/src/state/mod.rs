@@ -47,14 +47,14 @@ pub enum Status {
     /// It is the current trial.
     Running,
     /// It has results.
-    Measured(Figures),
+    Measured(TrialFigures),
     /// It could not be measured.
     Failed,
 }
 
 /// The figures of a measured trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figures {
+pub struct TrialFigures {
     /// Committed transactions per second.
     pub throughput: f64,
     /// 99th percentile of response time, if it is known.
@@ -63,7 +63,7 @@ pub struct Figures {
     pub is_valid: bool,
 }
 
-impl From<&TrialRecord> for Figures {
+impl From<&TrialRecord> for TrialFigures {
     fn from(record: &TrialRecord) -> Self {
         let p99 = record
             .response()
@@ -297,7 +297,7 @@ impl State {
             }
             Event::PhaseStarted { phase: Phase::Audit, .. } => self.silent_since = None,
             Event::TrialFinished(record) => {
-                self.set(&record.trial.id, Status::Measured(Figures::from(&**record)));
+                self.set(&record.trial.id, Status::Measured(TrialFigures::from(&**record)));
                 for warning in &record.warnings {
                     self.warn(Some(&record.trial.id), warning);
                 }

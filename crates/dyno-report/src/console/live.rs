@@ -69,6 +69,12 @@ pub fn live_max(value: &str, lang: Lang) -> String {
     fill!(words::MAX, lang, value)
 }
 
+/// Metrics could not be sent; `reason` begins with the address.
+#[must_use]
+pub fn metrics_not_sent(reason: &str, lang: Lang) -> String {
+    fill!(words::METRICS_NOT_SENT, lang, reason)
+}
+
 /// Where a browser finds the list of runs.
 #[must_use]
 pub fn runs_at(address: &str, lang: Lang) -> String {

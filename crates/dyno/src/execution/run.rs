@@ -60,6 +60,7 @@ pub(crate) fn run(
     if let Some(server) = server {
         display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Site>)?);
     }
+    let push = arguments.otlp.clone().map(|collector| display.push_to(collector)).transpose()?;
     // If the folder cannot be read, the run continues with the blocks of its budget.
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
@@ -86,6 +87,7 @@ pub(crate) fn run(
         is_complete: outcome.is_complete(),
         is_interrupted: interrupts.is_requested(),
     });
+    drop(push);
     drop(display);
     let written = writer.settle();
     // A report of the stored results is useful even if writing failed early.

@@ -6,13 +6,16 @@
 mod lines;
 pub(crate) mod page_server;
 
+use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_live::campaign::Campaign;
 use dyno_live::live::Live;
+use dyno_live::metrics::{Collector, Push};
 use dyno_live::state::State;
 use dyno_live::terminal::Screen;
 use dyno_model::event::{Event, Listener};
+use dyno_model::exit_code;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
 use dyno_model::record::IntervalRecord;
@@ -64,6 +67,17 @@ impl Display {
         self.live.served_at(address);
         self.live.say(&dyno_report::served_at(address, self.lang));
         self.show(None);
+    }
+
+    /// Sends metrics to a collector until the value is dropped.
+    pub(crate) fn push_to(&self, collector: Collector) -> Result<Push, Failure> {
+        let lang = self.lang;
+        let failed = move |live: &Live, reason: &str| {
+            live.say(&dyno_report::metrics_not_sent(reason, lang));
+        };
+        Push::start(self.live.clone(), collector, failed).map_err(|error| {
+            Failure::new(exit_code::INTERNAL, "cannot start to send metrics").because(&error)
+        })
     }
 
     fn show(&mut self, event: Option<&Event>) {

@@ -534,6 +534,7 @@ messages! {
     live: live::Texts {
         SERVED_AT: "Live view: {address}",
         RUNS_AT: "Finished runs: {address}",
+        METRICS_NOT_SENT: "Metrics were not sent to {reason}",
         THROUGHPUT: "Throughput, tx/s",
         P99: "p99, ms",
         MAX: "max {value}",

@@ -413,6 +413,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
         live: live::Texts {
             SERVED_AT: "ライブ表示：{address}",
             RUNS_AT: "実行一覧：{address}",
+            METRICS_NOT_SENT: "メトリックを送信できませんでした：{reason}",
             THROUGHPUT: "スループット、tx/s",
             P99: "p99、ms",
             MAX: "最大{value}",

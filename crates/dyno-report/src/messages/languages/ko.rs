@@ -412,6 +412,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
         live: live::Texts {
             SERVED_AT: "실시간 화면: {address}",
             RUNS_AT: "실행 목록: {address}",
+            METRICS_NOT_SENT: "메트릭을 전송하지 못했습니다: {reason}",
             THROUGHPUT: "처리량, tx/s",
             P99: "p99, ms",
             MAX: "최대 {value}",

@@ -10,6 +10,7 @@ use crate::one_line::OneLine;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dyno_drivers::null::server::{Persona, Protocol};
+use dyno_live::metrics::Collector;
 use dyno_model::address::Address;
 use dyno_model::lists;
 use dyno_model::plan::ComparisonMetric;
@@ -289,6 +290,11 @@ pub(crate) struct RunArguments {
     /// is part of the printed link.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = SERVE)]
     pub(crate) serve: Option<SocketAddr>,
+
+    /// Send metrics to a collector of OpenTelemetry every five seconds, in OTLP over HTTP:
+    /// http://HOST[:PORT][/PATH] [default port: 4318, path: /v1/metrics]
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<Collector>,
 
     /// Permit writes to this database although it is not empty and was not created by dyno
     ///

@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// One trial on embedded SQLite.
-const SHORT: &[&str] =
+pub(super) const SHORT: &[&str] =
     &["run", "--plain", "--blocks", "1", "--set", "load.clients=[1]", "--out", "results"];
 
 /// A run, or a list of runs, that is served. It ends with its value.

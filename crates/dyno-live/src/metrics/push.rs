@@ -1,0 +1,135 @@
+//! Sends the metrics to a collector of OpenTelemetry, from a thread of its own.
+
+use super::collected::collect;
+use super::otlp;
+use crate::live::Live;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::str::FromStr;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Time between two requests.
+const SENT_EVERY: Duration = Duration::from_secs(5);
+
+/// Maximum time to connect, and for each read and write.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Bytes of a response that are read.
+const RESPONSE_MAX: u64 = 4 << 10;
+
+/// The address of a collector that receives OTLP over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collector {
+    host: String,
+    path: String,
+}
+
+impl FromStr for Collector {
+    type Err = String;
+
+    /// Parses `http://HOST[:PORT][/PATH]`. The default port is 4318, the default path `/v1/metrics`.
+    fn from_str(url: &str) -> Result<Self, String> {
+        let rest = url.strip_prefix("http://").ok_or(
+            "it must begin with http://; encryption is not supported, so use a collector on this \
+             machine to forward metrics",
+        )?;
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let is_visible = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        if host.is_empty() || host.contains('@') || !is_visible(rest) {
+            return Err("it needs a host, and no user, password or blank".to_owned());
+        }
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let host = if has_port { host.to_owned() } else { format!("{host}:4318") };
+        let path = if path.len() > 1 { path } else { "/v1/metrics" };
+        Ok(Self { host, path: path.to_owned() })
+    }
+}
+
+impl fmt::Display for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.host, self.path)
+    }
+}
+
+impl Collector {
+    /// Sends a request and returns the error if it was not accepted.
+    fn send(&self, body: &str) -> io::Result<()> {
+        let mut addresses = self.host.to_socket_addrs()?;
+        let address = addresses.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
+        let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        let Self { host, path } = self;
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((head + body).as_bytes())?;
+        let (mut head, mut byte) = (Vec::new(), [0]);
+        let mut response = io::BufReader::new(stream).take(RESPONSE_MAX);
+        while !head.ends_with(b"\r\n") && response.read(&mut byte)? > 0 {
+            head.push(byte[0]);
+        }
+        let status = String::from_utf8_lossy(&head).split(' ').nth(1).map(str::to_owned);
+        match status.as_deref() {
+            Some("200") => Ok(()),
+            Some(status) => Err(io::Error::other(format!("it answers with status {status}"))),
+            None => Err(io::Error::other("it does not answer in HTTP")),
+        }
+    }
+}
+
+/// Sends the metrics until it is dropped, and then for the last time.
+#[derive(Debug)]
+pub struct Push {
+    /// Closed when the run ends.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Push {
+    /// Starts to send. `failed` receives the first error of a series of failures.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(
+        live: Live,
+        collector: Collector,
+        failed: impl Fn(&Live, &str) + Send + 'static,
+    ) -> io::Result<Self> {
+        let (end, ended) = channel();
+        let unix = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started = unix();
+        let send = move || {
+            let (mut has_failed, mut is_last) = (false, false);
+            loop {
+                let sent = collector.send(&otlp::request(&live.read(collect), started, unix()));
+                if let Err(error) = &sent
+                    && !has_failed
+                {
+                    failed(&live, &format!("{collector}: {error}"));
+                }
+                has_failed = sent.is_err();
+                if is_last {
+                    return;
+                }
+                is_last = ended.recv_timeout(SENT_EVERY) == Err(RecvTimeoutError::Disconnected);
+            }
+        };
+        let thread = thread::Builder::new().name("dyno-otlp".to_owned()).spawn(send)?;
+        Ok(Self { end: Some(end), thread: Some(thread) })
+    }
+}
+
+impl Drop for Push {
+    fn drop(&mut self) {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

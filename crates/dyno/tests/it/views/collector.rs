@@ -1,0 +1,103 @@
+//! `--otlp`: what a collector of OpenTelemetry receives, and what users see if there is none.
+
+use super::served::SHORT;
+use crate::program::Bench;
+use dyno_testkit::ClosedPort;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+/// Answers every request with status 200, and passes on its first line and its body.
+fn collector() -> (String, Receiver<(String, Value)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has an address").to_string();
+    let (sender, received) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.expect("dyno connects"));
+            let (mut head, mut length) = (Vec::new(), 0);
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).expect("a head");
+                if let Some(value) = line.strip_prefix("Content-Length: ") {
+                    length = value.trim().parse().expect("a number");
+                }
+                match line.trim_end() {
+                    "" => break,
+                    line => head.push(line.to_owned()),
+                }
+            }
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).expect("the whole body");
+            let body = serde_json::from_slice(&body).expect("JSON");
+            write!(stream.get_mut(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{{}}")
+                .expect("ok");
+            let _ = sender.send((head[0].clone(), body));
+        }
+    });
+    (address, received)
+}
+
+/// A 64-bit integer, which the JSON encoding writes as text.
+fn integer(value: &Value) -> u64 {
+    value.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn a_collector_receives_all_metrics_at_the_end_of_the_run() {
+    let (bench, (address, received)) = (Bench::new(), collector());
+    let otlp = format!("--otlp=http://{address}");
+    let ended = bench.dyno(&[SHORT, &[&otlp]].concat());
+    assert!(ended.is_done() && !ended.stderr.contains("not sent"), "{ended}");
+    let requests: Vec<(String, Value)> = received.try_iter().collect();
+    assert!(requests.iter().all(|(line, _)| line == "POST /v1/metrics HTTP/1.1"), "{requests:?}");
+    let (_, last) = requests.last().expect("one at the start and one at the end");
+    let resource = &last["resourceMetrics"][0];
+    let service = &resource["resource"]["attributes"][0];
+    assert_eq!(
+        (&service["key"], &service["value"]["stringValue"]),
+        (&"service.name".into(), &"dyno".into())
+    );
+    let metrics = resource["scopeMetrics"][0]["metrics"].as_array().expect("a list");
+    let metric = |name: &str| {
+        metrics.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("{name}"))
+    };
+    let planned = &metric("dyno_trials_planned")["gauge"]["dataPoints"][0]["asInt"];
+    let finished = &metric("dyno_trials_finished")["gauge"]["dataPoints"][0]["asInt"];
+    assert_eq!(finished, planned, "the run is over");
+    let failed = &metric("dyno_transactions_failed")["sum"];
+    assert_eq!(
+        (&failed["isMonotonic"], &failed["aggregationTemporality"]),
+        (&true.into(), &2.into())
+    );
+    let times = &metric("dyno_transaction_duration_seconds");
+    assert_eq!(times["unit"], "s");
+    let point = &times["histogram"]["dataPoints"][0];
+    let buckets = point["bucketCounts"].as_array().expect("a list");
+    let bounds = point["explicitBounds"].as_array().expect("a list").len();
+    assert_eq!(buckets.len(), bounds + 1, "the last bucket has no bound");
+    let count = integer(&point["count"]);
+    assert!(count > 0 && count == buckets.iter().map(integer).sum::<u64>(), "{point}");
+    assert!(point["sum"].as_f64() > Some(0.0), "{point}");
+    assert!(integer(&point["startTimeUnixNano"]) < integer(&point["timeUnixNano"]), "{point}");
+    assert_eq!(point["attributes"][0]["key"], "trial", "{point}");
+}
+
+#[test]
+fn a_collector_that_cannot_be_reached_is_reported_once_and_the_run_goes_on() {
+    let (bench, closed) = (Bench::new(), ClosedPort::new());
+    let otlp = format!("--otlp=http://{}/path", closed.address());
+    let ended = bench.dyno(&[SHORT, &[&otlp]].concat());
+    assert!(ended.is_done(), "{ended}");
+    let message = format!("Metrics were not sent to http://{}/path: ", closed.address());
+    assert_eq!(ended.stderr.matches(&message).count(), 1, "{ended}");
+}
+
+#[test]
+fn a_collector_that_dyno_cannot_use_is_an_error_of_the_command_line() {
+    for url in ["https://host", "host:4318", "http://", "http://me:secret@host", "http://a b"] {
+        let ended = Bench::new().dyno(&["run", "--otlp", url]);
+        assert_eq!(ended.code, 2, "{url}: {ended}");
+    }
+}
