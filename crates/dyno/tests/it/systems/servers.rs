@@ -217,7 +217,7 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
         sysbench(&["prepare"]);
         let bench = Bench::new();
         let workload = "[workload]\nkind = \"oltp_read_write\"\ntables = 2\ntable_size = 1000\n\
-                        [load]\nclients = 2\ntransactions = 50\n[design]\nblocks = 1\n";
+                        [load]\nclients = 1\ntransactions = 50\n[design]\nblocks = 1\n";
         let existing =
             format!("title = \"Theirs\"\n{}data = \"existing\"\n{workload}", system(&target));
         bench.file("theirs.toml", existing);
