@@ -46,16 +46,35 @@ fn in_between(port: u16, change: impl Fn(Vec<u8>) -> Vec<u8> + Send + 'static) -
         let session = ServerConnection::new(Arc::new(accepted)).unwrap();
         let mut client = StreamOwned::new(session, client);
         let mut buffer = [0; 4096];
-        // A login is a dialogue.
+        // A login is a dialogue. An answer may arrive in several parts.
         while let Ok(count @ 1..) = client.read(&mut buffer) {
             server.write_all(&buffer[..count]).unwrap();
-            let Ok(count @ 1..) = server.read(&mut buffer) else { return };
-            if client.write_all(&change(buffer[..count].to_vec())).is_err() {
+            let mut answer = Vec::new();
+            while !is_complete(&answer) {
+                let Ok(count @ 1..) = server.read(&mut buffer) else { return };
+                answer.extend_from_slice(&buffer[..count]);
+            }
+            if client.write_all(&change(answer)).is_err() {
                 return;
             }
         }
     });
     Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: own }
+}
+
+/// True when the last message is one after which the server waits or has closed the connection:
+/// SASL begins or continues, ready for a statement, an error of the login.
+fn is_complete(mut answer: &[u8]) -> bool {
+    while let [tag, a, b, c, d, body @ ..] = answer {
+        let length = u32::from_be_bytes([*a, *b, *c, *d]) as usize - 4;
+        let Some((body, rest)) = body.split_at_checked(length) else { return false };
+        if rest.is_empty() {
+            let is_asking = body.starts_with(&[0, 0, 0, 10]) || body.starts_with(&[0, 0, 0, 11]);
+            return matches!(tag, b'Z' | b'E') || *tag == b'R' && is_asking;
+        }
+        answer = rest;
+    }
+    false
 }
 
 /// The offer of SCRAM without the mechanism that is bound to the certificate.
@@ -65,6 +84,14 @@ fn without_plus(answer: Vec<u8>) -> Vec<u8> {
         Some(rest) => [&b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0"[..], rest].concat(),
         None => answer,
     }
+}
+
+/// Connects through somebody in between. On a busy machine, rustls has twice answered its own
+/// client with this alert, for a reason that is not known; no server has.
+fn through(target: impl Fn() -> Target) -> Result<Connection, OperationFailure> {
+    let is_alert = |failure: &OperationFailure| failure.message.contains("MissingExtension");
+    let mut tries = (0..5).map(|_| connect(&target()));
+    tries.find(|tried| !tried.as_ref().err().is_some_and(is_alert)).expect("one of five tries")
 }
 
 fn refusal(target: &Target) -> OperationFailure {
@@ -99,13 +126,15 @@ fn a_login_is_bound_to_the_certificate_of_the_server() {
 #[test]
 fn somebody_in_between_cannot_forward_a_login_unless_binding_is_disabled() {
     let Some(server) = server() else { return };
-    let through = |binding: ChannelBinding, change: fn(Vec<u8>) -> Vec<u8>| Target {
-        endpoint: in_between(server.port, change),
-        tls: Tls::Required,
-        channel_binding: binding,
-        ..server.target("encrypted")
+    let connect = |binding: ChannelBinding, change: fn(Vec<u8>) -> Vec<u8>| {
+        through(|| Target {
+            endpoint: in_between(server.port, change),
+            tls: Tls::Required,
+            channel_binding: binding,
+            ..server.target("encrypted")
+        })
     };
-    let mut accepted = connect(&through(ChannelBinding::Disable, |answer| answer)).unwrap();
+    let mut accepted = connect(ChannelBinding::Disable, |answer| answer).unwrap();
     assert_eq!(first(&mut accepted, "SELECT current_user"), "encrypted");
     for (binding, change, reason) in [
         // The server finds a hash of another certificate.
@@ -114,7 +143,7 @@ fn somebody_in_between_cannot_forward_a_login_unless_binding_is_disabled() {
         (ChannelBinding::Prefer, without_plus, "channel binding"),
         (ChannelBinding::Require, without_plus, "does not offer SCRAM-SHA-256-PLUS"),
     ] {
-        let failure = refusal(&through(binding, change));
+        let failure = connect(binding, change).err().expect("it is refused");
         assert!(failure.message.contains(reason), "{binding:?}: {failure}");
     }
 }
