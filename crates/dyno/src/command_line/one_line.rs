@@ -11,7 +11,7 @@ use dyno_pgbench::SQL;
 use std::fmt::Write;
 
 /// The options that set parts of a spec.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OneLine {
     /// With a URL: SQL script, one file per kind of transaction, with its weight; can be repeated
     ///
@@ -131,49 +131,71 @@ impl OneLine {
         let (option, key) = match (self.script.is_empty(), &self.workload) {
             (false, _) => ("--script", "workload.scripts"),
             (true, Some(_)) => ("--workload", "workload.kind"),
-            (true, None) => return Ok(self.load()),
+            (true, None) => return Ok(self.overriding()),
         };
         let text = format!("{option} requires a URL; a spec defines its own workload");
         let help = "a URL starts with postgres://, mysql:// or sqlite:";
         Err(Failure::new(USAGE, text).help(format!("{help}; in a spec, write it as `{key}`")))
     }
 
-    /// The keys that the command line sets, apart from scripts and workload.
-    fn load(&self) -> Vec<String> {
-        let variable = |(name, value): &(String, String)| {
-            format!("workload.variables.{name}={}", quoted(value))
+    fn overriding(&self) -> Vec<String> {
+        let path = |table: &str, key: &str| match table {
+            "" => key.to_owned(),
+            _ => format!("{table}.{key}"),
         };
-        let mut keys: Vec<String> = self.define.iter().map(variable).collect();
-        keys.extend(self.warehouses.map(|count| format!("workload.warehouses={count}")));
-        if !self.clients.is_empty() {
-            keys.push(format!("load.clients={:?}", self.clients));
-        }
-        let texts = [("rate", &self.rate), ("duration", &self.duration), ("warmup", &self.warmup)];
-        let given = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
-        keys.extend(given.map(|(key, text)| format!("load.{key}={}", quoted(text))));
-        if let Some(find) = &self.find {
-            keys.push(format!("load.find={}", searched(find)));
-        }
-        keys.extend(self.generators.map(|number| format!("load.generators={number}")));
-        keys.extend(self.launcher.as_ref().map(|kind| format!("launcher.kind={}", quoted(kind))));
+        let keys = self.keys().into_iter();
+        let mut overrides: Vec<String> =
+            keys.map(|(table, key, value)| format!("{}={value}", path(table, &key))).collect();
         if !self.limit.is_empty() {
             let limits: Vec<String> =
                 self.limit.iter().map(|limit| format!("{{ {} }}", limit.0.join(", "))).collect();
-            keys.push(format!("limit=[{}]", limits.join(", ")));
+            overrides.push(format!("limit=[{}]", limits.join(", ")));
         }
-        keys
+        overrides
     }
 
-    /// The spec line with the values of variables; empty without variables.
-    fn variables(&self) -> String {
-        let all = self.define.iter().map(|(name, value)| format!("{name} = {}", quoted(value)));
-        let all = all.collect::<Vec<_>>().join(", ");
-        if all.is_empty() { all } else { format!("variables = {{ {all} }}\n") }
+    /// The keys of a spec that the command line sets, apart from scripts, workload and limits: the
+    /// table, the key and its value as TOML.
+    fn keys(&self) -> Vec<(&'static str, String, String)> {
+        let text = |text: &Option<String>| text.as_deref().map(quoted);
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let clients = (!self.clients.is_empty()).then(|| format!("{:?}", self.clients));
+        let keys = [
+            ("", "launcher.kind", text(&self.launcher)),
+            ("workload", "warehouses", number(self.warehouses)),
+            ("load", "clients", clients),
+            ("load", "duration", text(&self.duration)),
+            ("load", "warmup", text(&self.warmup)),
+            ("load", "rate", text(&self.rate)),
+            ("load", "find", self.find.as_deref().map(searched)),
+            ("load", "generators", number(self.generators)),
+        ];
+        let given = keys
+            .into_iter()
+            .filter_map(|(table, key, value)| Some((table, key.to_owned(), value?)));
+        let variable = |(name, value): &(String, String)| {
+            ("workload", format!("variables.{name}"), quoted(value))
+        };
+        self.define.iter().map(variable).chain(given).collect()
     }
 
-    /// The line of a spec with the size of the data; nothing without one.
-    fn size(&self) -> String {
-        self.warehouses.map_or_else(String::new, |count| format!("warehouses = {count}\n"))
+    /// The same with the usual number of clients, duration and warm-up where none is given.
+    fn filled(&self) -> Self {
+        let clients = match (self.clients.is_empty(), &self.find) {
+            (true, None) => &CLIENTS[..],
+            // There must be enough clients for every rate that the search tries.
+            (true, Some(_)) => &CLIENTS[CLIENTS.len() - 1..],
+            (false, _) => &self.clients,
+        };
+        let time = |given: &Option<String>, usual: &str| {
+            Some(given.clone().unwrap_or_else(|| usual.to_owned()))
+        };
+        Self {
+            clients: clients.to_vec(),
+            duration: time(&self.duration, DURATION),
+            warmup: time(&self.warmup, WARMUP),
+            ..self.clone()
+        }
     }
 
     /// The spec of a command line with a URL, and its name.
@@ -224,30 +246,19 @@ impl OneLine {
                 (scripts.join(", "), workload, "data = \"existing\"\n")
             }
         };
-        let clients = match (self.clients.is_empty(), &self.find) {
-            (true, None) => &CLIENTS[..],
-            // There must be enough clients for every rate that the search tries.
-            (true, Some(_)) => &CLIENTS[CLIENTS.len() - 1..],
-            (false, _) => &self.clients,
+        let keys = self.filled().keys();
+        let lines = |table: &str| {
+            let of_table = keys.iter().filter(|(its_table, ..)| *its_table == table);
+            of_table.map(|(_, key, value)| format!("{key} = {value}\n")).collect::<String>()
         };
-        let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
+        let (title, system, url) =
+            (quoted(&format!("{title} on {name}")), quoted(&name), given(url));
+        let (top, options, load) = (lines(""), lines("workload"), lines("load"));
+        let blocks = blocks.unwrap_or(BLOCKS);
         let mut text = format!(
-            "title = {}\n\n[[system]]\nname = \
-             {}\n{}{data}\n[workload]\n{workload}{}\n[load]\nclients = {clients:?}\n",
-            quoted(&format!("{title} on {name}")),
-            quoted(&name),
-            given(url),
-            self.variables() + &self.size(),
+            "title = {title}\n{top}\n[[system]]\nname = {system}\n{url}{data}\n[workload]\n\
+             {workload}{options}\n[load]\n{load}\n[design]\nblocks = {blocks}\n",
         );
-        let _ = writeln!(text, "duration = {}", time(&self.duration, DURATION));
-        let _ = writeln!(text, "warmup = {}", time(&self.warmup, WARMUP));
-        if let Some(rate) = &self.rate {
-            let _ = writeln!(text, "rate = {}", quoted(rate));
-        }
-        if let Some(find) = &self.find {
-            let _ = writeln!(text, "find = {}", searched(find));
-        }
-        let _ = writeln!(text, "\n[design]\nblocks = {}", blocks.unwrap_or(BLOCKS));
         if let Some(seed) = seed {
             let _ = writeln!(text, "seed = {seed}");
         }
@@ -295,12 +306,15 @@ pub(crate) fn option_of(line: &str) -> &'static str {
         "url" | "name" | "data" => "URL",
         "kind" => "--workload",
         "scripts" => "--script",
-        "variables" => "-D",
+        key if key.starts_with("variables.") => "-D",
         "clients" => "--clients",
         "duration" => "--duration",
         "warmup" => "--warmup",
         "rate" => "--rate",
         "find" => "--find",
+        "warehouses" => "--warehouses",
+        "generators" => "--generators",
+        "launcher.kind" => "--launcher",
         "blocks" => "--blocks",
         "seed" => "--seed",
         "transaction" => "--limit",
@@ -349,4 +363,37 @@ fn database(url: &str) -> String {
 /// A TOML string.
 pub(crate) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::FromArgMatches;
+
+    #[test]
+    fn every_option_changes_the_spec_of_a_url_and_the_keys_of_a_file() {
+        let command = || OneLine::augment_args(clap::Command::new("run").no_binary_name(true));
+        let parsed = |arguments: &[&str]| {
+            OneLine::from_arg_matches(&command().get_matches_from(arguments)).expect("options")
+        };
+        let spec = |line: &OneLine| line.spec("sqlite:a.db", None, None).expect("a spec").1;
+        let usual = spec(&parsed(&["--workload=rush"]));
+        for argument in command().get_arguments() {
+            let option = format!("--{}", argument.get_long().expect("it has a name"));
+            let value = match option.as_str() {
+                // Both name the workload itself.
+                "--script" | "--workload" => continue,
+                "--define" => "scale=10",
+                "--rate" => "500/s",
+                "--find" | "--limit" => "p99 < 20ms",
+                "--duration" | "--warmup" => "7s",
+                "--launcher" => "local",
+                _ => "7",
+            };
+            let line = parsed(&["--workload=rush", &format!("{option}={value}")]);
+            assert_ne!(spec(&line), usual, "{option} is not in the spec");
+            let with_a_file = OneLine { workload: None, ..line };
+            assert_eq!(with_a_file.overrides().expect("keys").len(), 1, "{option}");
+        }
+    }
 }
