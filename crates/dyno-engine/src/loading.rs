@@ -1,7 +1,7 @@
 //! Creation and loading of a workload's tables: in parallel within one table, with the engine's
 //! bulk load interface.
 
-use crate::workload::{DataSet, TableDefinition};
+use crate::workload::{DataSet, TableDefinition, count_rows};
 use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{
     BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on, lock,
@@ -86,6 +86,30 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     }
     block_on(connection.close());
     Ok(total)
+}
+
+/// Compares the sizes of existing tables with those that a data set would load, for data that keep
+/// their number of rows: a workload on tables of another size measures something else than its plan
+/// says.
+///
+/// # Errors
+/// When a table has another number of rows, or cannot be read.
+pub fn check_existing(target: &Target, data: &dyn DataSet) -> Result<()> {
+    let mut connection = connect(target, &work(target))?;
+    for table in data.tables().iter().filter(|table| !table.create.is_empty()) {
+        let found = block_on(count_rows(&mut connection, &table.name))?;
+        if found != table.rows {
+            let TableDefinition { name, rows, .. } = table;
+            let message = format!(
+                "the existing table {name} has {found} rows, and the options of the workload say \
+                 {rows}: set its size in `[workload]` as it is, or name a database with tables of \
+                 this size"
+            );
+            return Err(FailureKind::BadStatement.failure(message));
+        }
+    }
+    block_on(connection.close());
+    Ok(())
 }
 
 /// Reports statements about the planner's statistics that the server rejected: the data is

@@ -249,7 +249,7 @@ pub(crate) async fn scalar(connection: &mut Connection, sql: &str) -> Result<i64
 }
 
 /// The number of rows of a table.
-pub(super) async fn count_rows(connection: &mut Connection, table: &str) -> Result<u64> {
+pub(crate) async fn count_rows(connection: &mut Connection, table: &str) -> Result<u64> {
     Ok(scalar(connection, &format!("SELECT COUNT(*) FROM {table}")).await?.unsigned_abs())
 }
 

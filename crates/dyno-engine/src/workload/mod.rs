@@ -26,6 +26,7 @@ pub use crate::client_id::ClientId;
 pub use crate::data_set::{DataSet, NoData, TableDefinition};
 pub use crate::session::StatementText;
 pub use bulk_insert::BulkInsert;
+pub(crate) use contract::count_rows;
 pub use contract::{AfterFailure, AuditFacts, Setting, Workload, statement_kinds};
 pub use crud::Crud;
 pub use dbatest::Dbatest;

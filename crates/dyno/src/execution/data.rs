@@ -99,14 +99,23 @@ impl Provider<'_, '_> {
     /// Loads the data set on a running system, unless the present data can be reused.
     fn make(&mut self, data: &WorkloadSet, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
         let system = self.systems.system_of(self.trial.configuration);
-        if self.systems.data_policy(system) == DataPolicy::Existing {
-            return Ok(Nanos(0));
-        }
+        let policy = self.systems.data_policy(system);
         let ready = self.systems.ready(system).expect("it was just brought up");
         if data.is_reusable() && ready.has_loaded(&data.fingerprint()) {
             return Ok(Nanos(0));
         }
-        if self.systems.data_policy(system) == DataPolicy::Copy {
+        if policy == DataPolicy::Existing {
+            if data.is_reusable() {
+                for its in &data.databases {
+                    let target = ready.databases.target(&ready.target(), its.database.as_deref());
+                    loading::check_existing(&target, its)
+                        .map_err(|failure| Missing::Trial(failure.to_string()))?;
+                }
+                ready.loaded = Some(data.fingerprint());
+            }
+            return Ok(Nanos(0));
+        }
+        if policy == DataPolicy::Copy {
             return self.copy(system, data, listener);
         }
         let mut places = Vec::new();

@@ -181,6 +181,12 @@ fn workloads_of_dyno_s_own_that_only_read_need_no_word() {
         prepared(&bench, &target, &url);
         let ended = bench.dyno(&["run", "reads.toml", "--out", "r"]);
         assert!(ended.is_done(), "{kind}: {ended}");
+        // Keys beyond the table would find nothing, and its size would look like a loss.
+        let sized = ["run", "reads.toml", "--out", "s", "--set", "workload.table_size=150"];
+        let ended = bench.dyno(&sized);
+        assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
+        let told = "sbtest1 has 50 rows, and the options of the workload say 150";
+        assert!(ended.stderr.contains(told), "{kind}: {ended}");
         let ended = bench.dyno(&["run", "writes.toml", "--out", "w"]);
         assert_eq!(ended.code, PREFLIGHT_FAILED, "{kind}: {ended}");
         assert!(ended.stderr.contains("it contains customers, sbtest1"), "{kind}: {ended}");
