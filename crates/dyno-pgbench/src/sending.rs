@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashSet};
 /// The variables that may have a value when a script's statements are sent.
 pub(crate) struct Settable {
     slots: HashSet<Slot>,
-    /// True where rows are stored: only the server knows the names of their columns.
+    /// True where rows are stored whose columns only the server knows.
     is_open: bool,
 }
 
@@ -30,7 +30,16 @@ impl Settable {
         for command in &script.commands {
             match &command.action {
                 Action::Set { slot: Some(slot), .. } => drop(slots.insert(*slot)),
-                Action::Sql(sql) => is_open |= sql.store != Store::Nothing,
+                Action::Sql(sql) => match &sql.store {
+                    Store::Nothing => {}
+                    Store::LastRow(prefix) | Store::AnyRow(prefix) => match columns(sql) {
+                        Some(words) => slots.extend(names.all().filter(|slot| {
+                            let column = names.name(*slot).strip_prefix(prefix.as_str());
+                            column.is_some_and(|column| words.contains(&column.to_lowercase()))
+                        })),
+                        None => is_open = true,
+                    },
+                },
                 _ => {}
             }
         }
@@ -46,6 +55,16 @@ impl Settable {
         let is_text = |place| !matches!(place, Place::Value | Place::Comment);
         sql.is_several() || sql.variables().any(|(slot, place)| is_text(place) && self.has(slot))
     }
+}
+
+/// The words of a statement in lower case, which include the names of its columns; `None` if only
+/// the server knows these.
+fn columns(sql: &Sql) -> Option<HashSet<String>> {
+    let template = sql.template();
+    let names_columns = begins_with(template, &["select", "with", "insert", "update", "delete"]);
+    let is_all = template.replace("(*)", "").contains('*');
+    let words = template.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    (names_columns && !is_all).then(|| words.map(str::to_lowercase).collect())
 }
 
 /// Rejects what cannot be sent as intended in any mode: a variable that would be written into the

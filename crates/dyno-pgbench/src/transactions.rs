@@ -137,7 +137,7 @@ impl Transactions {
             }
             sending::check(script, &settable, &names, query_mode)?;
         }
-        // Resumed runs of older versions do not have this option.
+        // `tpcb` makes its tables itself.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
         let mut setup = Setup::new(given, syntax)?;
         let known: Vec<_> =
@@ -513,7 +513,6 @@ impl Transactions {
 mod tests {
     use super::*;
     use dyno_model::catalog::ScriptText;
-    use std::collections::BTreeMap;
 
     fn built(scripts: &[(&str, u32, &str)]) -> Result<Transactions, String> {
         let script = |(name, weight, text): &(&str, u32, &str)| ScriptText {
@@ -524,7 +523,8 @@ mod tests {
             file: None,
         };
         let scripts = OptionValue::Scripts(scripts.iter().map(script).collect());
-        let options = WorkloadOptions(BTreeMap::from([(SCRIPTS.to_owned(), scripts)]));
+        let mut options = description().defaults();
+        options.0.insert(SCRIPTS.to_owned(), scripts);
         Transactions::build(&options, Engine::Postgres, QueryMode::Prepared)
     }
 
@@ -573,7 +573,18 @@ mod tests {
             "{}",
             refusal("SELECT 1;\n\\sett x 1\n")
         );
-        assert_eq!(refusal("SELECT id FROM t \\gset\nSELECT :id;"), "");
+        for text in [
+            "SELECT id FROM t \\gset\nSELECT :id;",
+            "SELECT count(*) AS Rows FROM t \\gset his_\nSELECT :his_rows;",
+            "SELECT * FROM t \\gset\nSELECT :id;",
+            "SHOW work_mem \\gset\nSELECT :memory;",
+        ] {
+            assert_eq!(refusal(text), "", "{text}");
+        }
+        assert!(
+            refusal("SELECT id, count(*) FROM t \\gset\nUPDATE t SET n = n + :idd;")
+                .starts_with("the script q: nothing sets `:idd`")
+        );
         assert_eq!(refusal("SELECT :client_id;"), "");
     }
 
