@@ -24,6 +24,11 @@ pub const PROPERTIES: &str = "properties";
 pub const PACING: &str = "pacing";
 /// See [`PACING`].
 pub const PACED: &str = "standard";
+/// Option of the same workloads for the mix of transactions, and the value for that of the
+/// standard.
+pub const MIX: &str = "mix";
+/// See [`MIX`].
+pub const STANDARD_MIX: &str = "deck";
 /// Limits of this standard, TPC-C, on the 90th percentile of response times (clauses 5.2.5.7 and
 /// 2.7.2.2): names of transactions, and milliseconds.
 pub const PACED_P90_MAX: [(&str, f64); 5] = [
@@ -315,7 +320,7 @@ impl WorkloadOptions {
         }
     }
 
-    /// True for a boolean that is set. Plans of older versions may lack it.
+    /// True for a boolean that is set; false for workloads without such an option.
     #[must_use]
     pub fn is_on(&self, name: &str) -> bool {
         matches!(self.0.get(name), Some(OptionValue::Boolean(true)))

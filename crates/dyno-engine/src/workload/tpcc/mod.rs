@@ -37,7 +37,7 @@ use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Discard, Driver, Io, RowWriter, TimeoutPolicy, block_on};
 use dyno_model::audit::AuditCheck;
-use dyno_model::catalog::{PACED, PACING, WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{MIX, PACED, PACING, STANDARD_MIX, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::ProcedureLanguage;
 use dyno_model::failure::OperationFailure;
 use dyno_model::isolation::IsolationLevel;
@@ -73,8 +73,8 @@ pub(super) fn description() -> WorkloadDescription {
              as in TPC-C; free: it draws one for each transaction",
         ),
         choice(
-            "mix",
-            &["deck", "weights"],
+            MIX,
+            &[STANDARD_MIX, "weights"],
             "deck: each client shuffles 10 new orders, 10 payments and one of each other \
              transaction; weights: each transaction is drawn by the weights below",
         ),
@@ -159,16 +159,16 @@ impl Tpcc {
             let products = engine.traits().products;
             return Err(format!("{products} cannot add foreign keys to tables that are loaded"));
         }
-        let has_ledger = options.is_on("ledger");
-        let procedures = match options.is_on(PROCEDURES) {
+        let has_ledger = options.boolean("ledger");
+        let procedures = match options.boolean(PROCEDURES) {
             true => dialect.procedures,
             false => ProcedureLanguage::None,
         };
-        if options.is_on(PROCEDURES) && procedures == ProcedureLanguage::None {
+        if options.boolean(PROCEDURES) && procedures == ProcedureLanguage::None {
             let products = engine.traits().products;
             return Err(format!("{products} has no stored procedures: remove `{PROCEDURES}`"));
         }
-        if options.is_on(PROCEDURES) && has_ledger {
+        if options.boolean(PROCEDURES) && has_ledger {
             return Err(format!(
                 "a stored procedure ends its transaction before the ledger's row could be added: \
                  remove `{PROCEDURES}` or `ledger`"

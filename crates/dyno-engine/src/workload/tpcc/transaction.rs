@@ -2,7 +2,7 @@
 
 use super::size::DISTRICTS;
 use crate::random::{Random, Stream};
-use dyno_model::catalog::WorkloadOptions;
+use dyno_model::catalog::{MIX, STANDARD_MIX, WorkloadOptions};
 use dyno_model::units::Nanos;
 
 dyno_model::named! {
@@ -68,7 +68,7 @@ impl Mix {
     /// # Errors
     /// When no transaction has a weight, in words.
     pub(super) fn build(options: &WorkloadOptions) -> Result<Self, String> {
-        if options.text("mix") == "deck" {
+        if options.text(MIX) == STANDARD_MIX {
             return Ok(Self::Deck);
         }
         let mut sum = 0;

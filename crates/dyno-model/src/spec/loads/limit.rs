@@ -1,6 +1,6 @@
 //! `[[limit]]`: limits on figures.
 
-use crate::catalog::{OptionValue, PACED, PACED_P90_MAX, PACING};
+use crate::catalog::{MIX, OptionValue, PACED, PACED_P90_MAX, PACING, STANDARD_MIX};
 use crate::limit::{Limit, LimitMetric, LimitPart};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::choice::{self, Choice, Known};
@@ -265,7 +265,7 @@ pub(in crate::spec) fn resolved(
 }
 
 /// The limit of a standard on the transactions of a name, at the configurations that follow its
-/// pacing and have no other limit on the same figure.
+/// pacing and mix and have no other limit on the same figure.
 fn of_standard(
     (name, value): (&str, f64),
     configurations: &[Configuration],
@@ -273,16 +273,18 @@ fn of_standard(
     has_name: impl Fn(&LimitPart, usize) -> bool,
 ) -> Option<Limit> {
     let (metric, part) = (LimitMetric::P90, LimitPart::Transaction(name.to_owned()));
-    let is_paced = |at: &usize| {
-        let pacing = configurations[*at].workload.options.0.get(PACING);
-        matches!(pacing, Some(OptionValue::Text(pacing)) if pacing == PACED)
+    let follows = |at: &usize| {
+        let options = &configurations[*at].workload.options.0;
+        let is =
+            |name, value| matches!(options.get(name), Some(OptionValue::Text(it)) if it == value);
+        is(PACING, PACED) && is(MIX, STANDARD_MIX)
     };
     let is_limited = |at: &usize| {
         let is_same = |it: &&Limit| it.metric == metric && it.part.as_ref() == Some(&part);
         let mut same = written.iter().filter(is_same);
         same.any(|limit| limit.configurations.contains(at))
     };
-    let is_meant = |at: &usize| is_paced(at) && !is_limited(at) && has_name(&part, *at);
+    let is_meant = |at: &usize| follows(at) && !is_limited(at) && has_name(&part, *at);
     let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
     let part = Some(part);
     let limit = Limit { metric, value, part, configurations: meant, aborts: false };
@@ -298,8 +300,9 @@ mod tests {
 
     #[test]
     fn limits_of_a_standard_apply_where_its_pacing_does_and_the_spec_has_none() {
-        let configuration = |pacing: &str| {
-            let options = [(PACING.to_owned(), OptionValue::Text(pacing.to_owned()))];
+        let configuration = |(pacing, mix): (&str, &str)| {
+            let options = [(PACING, pacing), (MIX, mix)]
+                .map(|(name, value)| (name.to_owned(), OptionValue::Text(value.to_owned())));
             Configuration {
                 system: 0,
                 clients: 1,
@@ -310,7 +313,13 @@ mod tests {
                 background: Vec::new(),
             }
         };
-        let configurations = ["none", PACED, PACED].map(configuration);
+        let configurations = [
+            ("none", STANDARD_MIX),
+            (PACED, STANDARD_MIX),
+            (PACED, STANDARD_MIX),
+            (PACED, "weights"),
+        ]
+        .map(configuration);
         let of = |limit, written: &[Limit]| {
             of_standard(limit, &configurations, written, |part, _| part.name() != "delivery")
         };
