@@ -373,15 +373,15 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Formats, separated by commas
+    /// Formats, separated by commas [default: html, and none with --check]
     ///
     /// A single format other than html goes to stdout, unless --out names a folder; everything else
     /// goes into files.
-    #[arg(long, value_parser = one_of(&OUTPUTS), value_delimiter = ',', default_value = "html")]
+    #[arg(long, value_parser = one_of(&OUTPUTS), value_delimiter = ',')]
     pub(crate) format: Vec<Output>,
 
-    /// Exit with 8 if a limit failed or a comparison is worse, with 9 if a limit is undecided or a
-    /// comparison is invalid
+    /// Exit with 8 if a limit failed or a comparison is worse, with 6 if trials are missing or none
+    /// is valid, with 9 if a limit or search is undecided or a comparison is invalid
     #[arg(long)]
     pub(crate) check: bool,
 

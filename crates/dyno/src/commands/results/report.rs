@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::LoadError;
 use dyno_analysis::model::{LimitVerdict, ReportModel, Verdict};
+use dyno_model::search::SearchEnd;
 use dyno_model::{exit_code, lists};
 use dyno_report::Format;
 use std::path::{Path, PathBuf};
@@ -15,20 +16,35 @@ use std::path::{Path, PathBuf};
 /// When the folder has no readable results, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
     let model = load(arguments)?;
-    write(&model, arguments, printer)?;
+    let outputs = match (&arguments.format[..], arguments.check) {
+        ([], true) => Vec::new(),
+        ([], false) => vec![Output::Report(Format::Html)],
+        (named, _) => lists::distinct(named.iter().copied()),
+    };
+    if !outputs.is_empty() {
+        write(&model, arguments, &outputs, printer)?;
+    }
     Ok(if arguments.check { code(&model) } else { exit_code::OK })
 }
 
-/// The exit code for the verdicts on limits and comparisons.
+/// The exit code for the verdicts on limits, searches and comparisons, and for missing trials.
 fn code(model: &ReportModel) -> u8 {
     let effects = model.questions.iter().map(|it| it.effect);
     let effects = effects.chain(model.comparisons.iter().map(|it| it.effect));
     let verdicts: Vec<Verdict> = effects.filter_map(|effect| effect.verdict).collect();
+    let ends: Vec<&SearchEnd> =
+        model.searches.iter().flat_map(|row| &row.ended).map(|ended| &ended.end).collect();
+    let no_load_passes = ends.iter().any(|end| matches!(end, SearchEnd::FailsEverywhere { .. }));
+    let completeness = &model.completeness;
+    let is_complete = completeness.missing.is_empty()
+        && completeness.cut.is_empty()
+        && (completeness.valid > 0 || !ends.is_empty());
     match model.limits_verdict() {
         Some(LimitVerdict::Failed) => exit_code::WORSE,
-        _ if verdicts.contains(&Verdict::Worse) => exit_code::WORSE,
+        _ if no_load_passes || verdicts.contains(&Verdict::Worse) => exit_code::WORSE,
+        _ if !is_complete => exit_code::RUN_INCOMPLETE,
         Some(LimitVerdict::Undecided) => exit_code::UNDECIDED,
-        _ if verdicts.contains(&Verdict::Invalid) => exit_code::UNDECIDED,
+        _ if !ends.is_empty() || verdicts.contains(&Verdict::Invalid) => exit_code::UNDECIDED,
         _ => exit_code::OK,
     }
 }
@@ -51,14 +67,14 @@ fn load(arguments: &ReportArguments) -> Result<ReportModel, Failure> {
 fn write(
     model: &ReportModel,
     arguments: &ReportArguments,
+    outputs: &[Output],
     printer: Printer,
 ) -> Result<(), Failure> {
     let lang = arguments.lang;
-    let outputs = lists::distinct(arguments.format.iter().copied());
     if arguments.template == Template::TestReport {
-        return test_report(model, arguments, &outputs, printer);
+        return test_report(model, arguments, outputs, printer);
     }
-    let alone = match (&outputs[..], &arguments.out) {
+    let alone = match (outputs, &arguments.out) {
         ([Output::Report(format)], None) if *format != Format::Html => {
             Some(dyno_report::render(model, *format, lang))
         }
@@ -72,9 +88,9 @@ fn write(
     let mut paths = Vec::new();
     for output in outputs {
         paths.extend(match output {
-            Output::Report(format) => dyno_report::write(model, folder, &[format], lang)?,
+            Output::Report(format) => dyno_report::write(model, folder, &[*format], lang)?,
             Output::Charts => dyno_report::write_charts(model, folder, lang)?,
-            Output::Export(export) => dyno_report::write_exports(model, folder, &[export])?,
+            Output::Export(export) => dyno_report::write_exports(model, folder, &[*export])?,
         });
     }
     let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

@@ -2,7 +2,7 @@
 //! hours without it, and a test that had to wait for that would fail by its own limit. Nothing
 //! depends on how fast anything is.
 
-use crate::ends::{INTERRUPTED, Running, mute, nothing_is_left};
+use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, Running, mute, nothing_is_left};
 use crate::program::{Bench, Ended, events};
 use dyno_drivers::null::server::Protocol;
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
@@ -255,6 +255,7 @@ fn ctrl_c_is_heard_while_clients_of_sqlite_wait_for_a_lock() {
     running.interrupt();
     let ended = running.ended();
     assert_eq!(ended.code, INTERRUPTED, "{ended}");
+    assert_eq!(bench.dyno(&["report", "r", "--check"]).code, RUN_INCOMPLETE);
     nothing_is_left(&bench, &["locked.toml", "r"]);
 }
 

@@ -91,6 +91,10 @@ fn a_limit_that_fails_at_every_load_is_an_answer() {
     );
     let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
     assert!(text.contains("Queue: p50 < 0.001 ms fails at every load"), "{text}");
+    let report = bench.path().join("r/report.html");
+    std::fs::remove_file(&report).expect("the run wrote it");
+    let checked = bench.dyno(&["report", "r", "--check"]);
+    assert_eq!((checked.code, report.exists()), (i32::from(WORSE), false), "{checked}");
 }
 
 #[test]
