@@ -21,6 +21,7 @@ mod sysbench;
 mod traits;
 
 pub use identity::{Identity, Version};
+pub use postgres::TLS_ON_REQUEST;
 pub use products::{Capability, Compatible};
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;

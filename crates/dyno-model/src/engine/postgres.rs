@@ -3,6 +3,9 @@
 use super::sysbench::{Sending, SysbenchDriver};
 use super::traits::*;
 
+/// The value of `sslnegotiation` with which a client asks the server before it encrypts.
+pub const TLS_ON_REQUEST: &str = "postgres";
+
 pub(super) const TRAITS: Traits = Traits {
     name: "postgres",
     schemes: &["postgres", "postgresql"],

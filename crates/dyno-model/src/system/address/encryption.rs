@@ -3,6 +3,7 @@
 //! manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted Connections".
 
 use super::keys::{AddressError, Key, Keys, Value};
+use crate::engine::TLS_ON_REQUEST;
 use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
 use std::path::PathBuf;
 
@@ -100,7 +101,7 @@ pub(super) fn is_direct(keys: &Keys, tls: &Tls) -> Result<bool, AddressError> {
     let refused =
         |message: String, help: &str| Err(AddressError::new(value.range.clone(), message, help));
     match (value.text.as_str(), tls) {
-        ("postgres", _) => Ok(false),
+        (TLS_ON_REQUEST, _) => Ok(false),
         ("direct", Tls::Off | Tls::Preferred) => refused(
             format!("`{}=direct` needs encryption", value.name),
             "add `sslmode=require` or `sslmode=verify-full`",
