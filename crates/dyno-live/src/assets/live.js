@@ -27,7 +27,7 @@ function list(id, texts) {
 
 // A line that is interrupted where values are missing or another trial begins.
 function chart(id, points, value, digits) {
-  const values = points.map(value), most = Math.max(...values.filter(it => it !== null), 0);
+  const values = points.map(point => value(point) ?? null), most = Math.max(...values.filter(it => it !== null), 0);
   const width = 600 / Math.max(points.length - 1, 1);
   let path = "", isOn = false;
   points.forEach((point, i) => {

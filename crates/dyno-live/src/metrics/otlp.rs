@@ -10,8 +10,8 @@ use std::time::Duration;
 /// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u8 = 2;
 
-/// The request for metrics. `started` and `sent` are times since the Unix epoch: that of the run's beginning and
-/// that of this request.
+/// The request for metrics. `started` and `sent` are times since the Unix epoch: that of the run's
+/// beginning and that of this request.
 pub(super) fn request(metrics: &[Collected], started: Duration, sent: Duration) -> String {
     let times = [started, sent].map(|time| time.as_nanos().to_string());
     let metrics: Vec<Json> = metrics.iter().map(|collected| metric(collected, &times)).collect();

@@ -30,7 +30,8 @@ pub struct Collector {
 impl FromStr for Collector {
     type Err = String;
 
-    /// Parses `http://HOST[:PORT][/PATH]`. The default port is 4318, the default path `/v1/metrics`.
+    /// Parses `http://HOST[:PORT][/PATH]`. The default port is 4318, the default path
+    /// `/v1/metrics`.
     fn from_str(url: &str) -> Result<Self, String> {
         let rest = url.strip_prefix("http://").ok_or(
             "it must begin with http://; encryption is not supported, so use a collector on this \

@@ -27,8 +27,8 @@ fn values(prometheus: &str, expression: &str) -> Vec<f64> {
 #[test]
 fn prometheus_scrapes_the_metrics_of_a_run_and_computes_rates_and_percentiles() {
     let bench = Bench::new();
-    let hour = ["run", "--plain", "--set", "load.duration=1h", "--set", "load.clients=[1]"];
-    let mut command = bench.command(&hour);
+    let long = ["run", "--plain", "--set", "load.duration=5m", "--set", "load.clients=[1]"];
+    let mut command = bench.command(&long);
     command.args(["--out", "r", "--serve=127.0.0.1:0"]);
     let dyno = Served::start(command);
     bench.file(

@@ -102,8 +102,8 @@ fn ctrl_c_and_termination_end_a_run_in_order_and_restore_the_terminal() {
     for is_key in [true, false] {
         let (bench, terminal) = (Bench::new(), Terminal::open());
         let before = terminal.settings();
-        let hour = ["run", "--set", "load.duration=1h", "--out", "results"];
-        let mut dyno = terminal.start(&bench.command(&hour));
+        let long = ["run", "--set", "load.duration=5m", "--out", "results"];
+        let mut dyno = terminal.start(&bench.command(&long));
         let results = bench.path().join("results");
         wait_until("a trial begins", || !events(&results).is_empty());
         wait_until("the screen", || terminal.text().contains(ENTER));
@@ -143,7 +143,10 @@ fn panics_and_a_second_interrupt_restore_the_terminal_and_their_messages_are_rea
         }
         assert_eq!(ended(&mut child).code(), code, "{end}: {}", terminal.text());
         assert_eq!(terminal.settings(), before, "{end}");
-        wait_until("the last message", || terminal.text().contains(message));
+        wait_until("the last message", || {
+            let text = terminal.text();
+            text.contains(message) && text.contains(LEAVE)
+        });
         let outside = terminal.outside_of_screens();
         assert!(outside.contains(message), "{end}: {outside}");
     }
