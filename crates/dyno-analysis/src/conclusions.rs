@@ -33,6 +33,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(did_not_work(model));
     conclusions.extend(undecided_updates(model));
     conclusions.extend(no_lost_updates(model));
+    conclusions.extend(data_intact(model));
     conclusions.extend(crate::growth::conclude(model));
     // Without verdicts the ratios stay in the table; as sentences they would read like verdicts.
     if model.comparison_rules.verdicts_enabled {
@@ -300,6 +301,21 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
         clients_max = clients_max.max(clients.unwrap_or_default());
     }
     (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
+}
+
+/// Of audits that only count rows and compare values; absent if any of them found fault.
+fn data_intact(model: &ReportModel) -> Option<Conclusion> {
+    let audits = model.audits.iter().filter(|audit| audit.verdict != AuditVerdict::NotChecked);
+    let audits: Vec<&AuditRow> = audits.collect();
+    let is_plain = |audit: &AuditRow| {
+        audit.updates.is_none() && audit.ledger.is_none() && audit.anomalies.is_none()
+    };
+    let checks = audits.iter().map(|audit| audit.row_counts.len() + audit.values.len()).max()?;
+    let is_intact = |audit: &&AuditRow| is_plain(audit) && audit.verdict == AuditVerdict::Intact;
+    audits.iter().all(is_intact).then(|| Conclusion::DataIntact {
+        trials: audits.iter().map(|audit| audit.trials).sum(),
+        checks: count(checks),
+    })
 }
 
 fn violated(model: &ReportModel) -> Vec<Conclusion> {

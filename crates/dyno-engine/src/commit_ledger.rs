@@ -73,12 +73,9 @@ impl LedgerWriter {
         self.ends(Fate::Acknowledged);
     }
 
-    /// Records that it failed permanently; `is_in_doubt`: any of its attempts may still have been
-    /// committed.
-    pub(crate) fn failed(&mut self, is_in_doubt: bool) {
-        if !is_in_doubt {
-            self.ends(Fate::Failed);
-        }
+    /// Records that it failed permanently and that none of its attempts may still be committed.
+    pub(crate) fn failed(&mut self) {
+        self.ends(Fate::Failed);
     }
 
     fn ends(&mut self, fate: Fate) {
@@ -204,8 +201,7 @@ mod tests {
             ledger_writer.begin();
             match fate {
                 'a' => ledger_writer.acknowledged(),
-                'f' => ledger_writer.failed(false),
-                'd' => ledger_writer.failed(true),
+                'f' => ledger_writer.failed(),
                 _ => {}
             }
         }

@@ -213,6 +213,7 @@ pub(crate) fn of_limit(metric: LimitMetric, figure: f64) -> String {
     match metric.metric() {
         Some(ComparisonMetric::Throughput) => format!("{}/s", digits(figure)),
         Some(_) => format!("{} ms", digits(figure)),
+        None if metric == LimitMetric::Lost => count(figure as u64),
         None => percent(figure),
     }
 }

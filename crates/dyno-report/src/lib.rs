@@ -59,15 +59,8 @@ pub use progress::{Label, Note, Position, event, label, note};
 pub const PAGE_SCRIPT: &str = html::SCRIPT;
 
 use dyno_analysis::model::ReportModel;
-use dyno_model::plan::ComparisonMetric;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
-
-/// A metric as sentences name it.
-#[must_use]
-pub fn metric_name(metric: ComparisonMetric, lang: Lang) -> &'static str {
-    messages::names::metric(metric, lang)
-}
 
 /// Renders a report.
 #[must_use]

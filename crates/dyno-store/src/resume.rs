@@ -124,21 +124,15 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_with_an_error_of_its_own_is_not_repeated_unless_its_record_does_not_say_so() {
-        let cut = |end| {
-            run_with(move |record| {
-                if record.trial.id == FIRST {
-                    record.end = end;
-                    record
-                        .warnings
-                        .push(Warning::CutShort { reason: "time limit reached".to_owned() });
-                }
-            })
-        };
-        let (_scratch, folder) = cut(TrialEnd::Trial);
+    fn a_trial_that_reached_its_own_time_limit_is_not_repeated() {
+        let (_scratch, folder) = run_with(|record| {
+            if record.trial.id == FIRST {
+                record.end = TrialEnd::Trial;
+                let reason = "time limit reached".to_owned();
+                record.warnings.push(Warning::CutShort { reason });
+            }
+        });
         assert_eq!(missing(&folder), [""; 0]);
-        let (_scratch, folder) = cut(TrialEnd::Unknown);
-        assert_eq!(missing(&folder), [FIRST]);
     }
 
     #[test]

@@ -354,7 +354,7 @@ fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
         }
         let mut rows = Vec::new();
         for warning in pool.runs.iter().flat_map(|run| &run.warnings) {
-            add_warning(&mut rows, warning, None);
+            add_warning(&mut rows, warning, warning.severity(), None);
         }
         for row in rows.into_iter().filter(|row| row.severity > Severity::Note) {
             warnings.add(Severity::Warning, CompareWarningKind::Runs { side, about: row.warning });
@@ -404,7 +404,8 @@ fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
     for (place, record) in records(pool).enumerate() {
         // Trial names repeat from run to run; their indexes do not.
         for warning in &record.warnings {
-            add_warning(&mut rows, warning, Some((&place.to_string(), record.trial.configuration)));
+            let of = (&*place.to_string(), record.trial.configuration);
+            add_warning(&mut rows, warning, record.severity(warning), Some(of));
         }
     }
     for row in &mut rows {

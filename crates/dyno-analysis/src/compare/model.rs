@@ -33,10 +33,8 @@ pub struct CompareModel {
     pub warnings: Vec<CompareWarning>,
     /// One effect over all configurations for each metric with figures, the primary metric first;
     /// with a single configuration, its own effect.
-    #[serde(default)]
     pub over_all: Vec<OverAll>,
     /// The same for the mean time of each kind of statement.
-    #[serde(default)]
     pub statements: Vec<OverAll>,
     /// The results of each side's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,13 +117,10 @@ pub struct Outcome {
     pub invalid: u32,
     /// Those of the invalid comparisons in which the new side did not work in some or all of its
     /// trials.
-    #[serde(default)]
     pub not_working: u32,
     /// Metrics in which new is better over all configurations.
-    #[serde(default)]
     pub better_over_all: u32,
     /// Metrics in which new is worse over all configurations.
-    #[serde(default)]
     pub worse_over_all: u32,
 }
 
@@ -285,7 +280,6 @@ pub struct MetricPair {
     pub ratio_interval: Option<Range>,
     /// Confidence of the interval, 0 to 1, with the same correction as the verdict
     /// ([`crate::stats::gate`]).
-    #[serde(default)]
     pub interval_level: Option<f64>,
     /// Two-sided p-value; absent without a test.
     pub p: Option<f64>,
@@ -383,7 +377,6 @@ pub struct CompareRules {
     pub alpha: f64,
     /// Share of the significance level reserved for the other metrics until the primary one is
     /// decided.
-    #[serde(default)]
     pub reserve: f64,
     /// With fewer valid trials on a side, the verdict is always inconclusive.
     pub min_repeats: u32,

@@ -12,6 +12,7 @@ use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::lists;
 use dyno_model::record::{GeneratorRecord, TrialRecord};
 use dyno_model::units::Nanos;
+use dyno_model::warning::Severity;
 use dyno_model::warning::Warning;
 use std::cmp::Reverse;
 use std::mem::discriminant;
@@ -300,13 +301,16 @@ pub(crate) fn generator(records: &[&TrialRecord]) -> Figures {
 pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
     let mut rows: Vec<WarningRow> = Vec::new();
     for warning in &view.run.warnings {
-        add_warning(&mut rows, warning, None);
+        add_warning(&mut rows, warning, warning.severity(), None);
     }
     for trial in &view.plan().trials {
         let record =
             view.measured(trial.configuration).iter().find(|record| record.trial.id == trial.id);
-        for warning in record.map_or(&[][..], |record| view.warnings(record)) {
-            add_warning(&mut rows, warning, Some((&trial.id, trial.configuration)));
+        if let Some(record) = record {
+            for warning in view.warnings(record) {
+                let severity = record.severity(warning);
+                add_warning(&mut rows, warning, severity, Some((&trial.id, trial.configuration)));
+            }
         }
     }
     for row in &mut rows {
@@ -323,6 +327,7 @@ pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
 pub(crate) fn add_warning(
     rows: &mut Vec<WarningRow>,
     warning: &Warning,
+    severity: Severity,
     of: Option<(&str, usize)>,
 ) {
     // Each of these has a different subject.
@@ -343,11 +348,11 @@ pub(crate) fn add_warning(
         (!is_told_alone || row.warning == *warning)
             && !is_other(&row.warning)
             && discriminant(&row.warning) == discriminant(warning)
-            && row.severity == warning.severity()
+            && row.severity == severity
             && row.trials.is_empty() == of.is_none()
     };
     let row = lists::entry(rows, same, || WarningRow {
-        severity: warning.severity(),
+        severity,
         warning: warning.clone(),
         trials: Vec::new(),
         configurations: Vec::new(),
@@ -413,7 +418,7 @@ mod tests {
             ("b04-001", background("night", failures(0.2))),
             ("b05-001", failures(0.2)),
         ] {
-            add_warning(&mut rows, &warning, Some((trial, 0)));
+            add_warning(&mut rows, &warning, warning.severity(), Some((trial, 0)));
         }
         let told: Vec<_> = rows.iter().map(|row| (row.warning.clone(), row.trials.len())).collect();
         assert_eq!(

@@ -109,11 +109,10 @@ pub struct Timeline {
     pub block: u32,
     /// Intervals in order of time.
     pub points: Vec<TimelinePoint>,
-    /// Errors at clients, by interval and kind, in order of time; empty for runs of older versions.
+    /// Errors at clients, by interval and kind, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorPoint>,
     /// Samples of the monitor, in order of time; empty without a monitor.
-    #[serde(default)]
     pub resources: Vec<ResourcePoint>,
 }
 

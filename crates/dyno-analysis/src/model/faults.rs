@@ -16,7 +16,6 @@ pub struct FaultRow {
     pub trials: Vec<FaultTrial>,
     /// Errors at clients after the first fault, in all trials, by kind, in order of first
     /// occurrence.
-    #[serde(default)]
     pub errors: Vec<FaultErrors>,
 }
 

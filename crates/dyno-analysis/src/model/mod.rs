@@ -78,7 +78,6 @@ pub struct ReportModel {
     /// Place, time and conditions of the measurement.
     pub provenance: Provenance,
     /// Network topologies, each once; empty for imported results.
-    #[serde(default)]
     pub topologies: Vec<Topology>,
     /// Planned and measured trials.
     pub completeness: Completeness,
@@ -87,7 +86,6 @@ pub struct ReportModel {
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
     /// The primary metric: throughput, in an open loop a response time, or the target of a search.
-    #[serde(default)]
     pub primary_metric: ComparisonMetric,
     /// The comparison that the spec asks for; it determines the curves of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,7 +106,6 @@ pub struct ReportModel {
     /// Timelines by second, one per measured trial.
     pub timelines: Vec<Timeline>,
     /// Distributions of response times over time, for at most one trial per configuration.
-    #[serde(default)]
     pub heat_maps: Vec<HeatMap>,
     /// Latency of the transaction and of each kind of statement, one table per configuration with
     /// valid data.
@@ -122,7 +119,6 @@ pub struct ReportModel {
     pub warnings: Vec<WarningRow>,
     /// One effect over all other levels for each level of a factor and each system, by metric;
     /// empty with fewer blocks than verdicts need.
-    #[serde(default)]
     pub questions: Vec<Question>,
     /// Comparisons of systems and of levels at equal clients: all of the first metric, then all of
     /// the next.

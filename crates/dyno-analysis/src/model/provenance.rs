@@ -57,10 +57,8 @@ pub struct SystemRow {
     /// True when dyno started it.
     pub is_managed: bool,
     /// Servers that clients talk to, when dyno started a cluster; 0 otherwise.
-    #[serde(default)]
     pub nodes: u32,
     /// Nodes of the cluster that hold the data for these; 0 when there are none.
-    #[serde(default)]
     pub data_nodes: u32,
     /// Address of an existing system (without user and password), else empty.
     pub address: String,
@@ -75,7 +73,6 @@ pub struct SystemRow {
     /// Why it could not be started or died, if so.
     pub failure: Option<String>,
     /// Its starts by dyno; absent when there were none.
-    #[serde(default)]
     pub starts: Option<SystemStarts>,
 }
 

@@ -21,7 +21,6 @@ pub struct Topology {
     /// machine.
     pub address: String,
     /// True when it runs on the generator's machine.
-    #[serde(default)]
     pub is_local: bool,
 }
 

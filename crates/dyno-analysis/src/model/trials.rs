@@ -31,7 +31,6 @@ pub struct Completeness {
     pub missing: Vec<String>,
     /// Trials with results that the user or their system ended early (ids). A resumed run measures
     /// them again.
-    #[serde(default)]
     pub cut: Vec<String>,
     /// Trials that could not be measured.
     pub failed: Vec<FailedTrial>,

@@ -39,7 +39,7 @@ fn not_ready_pause(attempt: u32) -> Duration {
 /// A client that cannot reconnect for this long gives up.
 const RECONNECT_LIMIT: u64 = 5_000_000_000;
 
-/// The state of a client; the same for all clients of a worker except for the ID.
+/// A client, with what it shares with the other clients of its worker.
 pub(crate) struct Client<W: Workload> {
     pub(crate) id: ClientId,
     pub(crate) seed: u64,
@@ -367,7 +367,7 @@ impl<W: Workload> Client<W> {
             AfterFailure::Policy => return None,
             AfterFailure::Skipped => {
                 let (start, now) = self.times();
-                self.notes(|ledger_writer| ledger_writer.failed(false));
+                self.notes(LedgerWriter::failed);
                 self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
             }
             AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
@@ -384,7 +384,9 @@ impl<W: Workload> Client<W> {
     }
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
-        self.notes(|ledger_writer| ledger_writer.failed(is_in_doubt));
+        if !is_in_doubt {
+            self.notes(LedgerWriter::failed);
+        }
         let (start, now) = self.times();
         let (name, kind) = (self.name.get(), failure.kind);
         self.recorder

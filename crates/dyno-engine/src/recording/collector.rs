@@ -29,12 +29,12 @@ pub(crate) struct Collector {
     length: u64,
     /// Response times of committed transactions in measured intervals that are complete.
     pub(crate) transaction: Histogram<u64>,
+    /// Their sum and extremes.
+    pub(crate) latency: ExactLatency,
     statements: Vec<CompactHistogram>,
     /// Response times of named transactions, by the index of the name.
     named: Vec<Responses>,
-    /// Their sum and extremes.
-    pub(crate) latency: ExactLatency,
-    /// Ages of counted transactions that failed or were cut off.
+    /// Ages of counted arrivals that did not commit.
     censored: Histogram<u64>,
     /// Number of them that were cut off.
     cut_off: u64,

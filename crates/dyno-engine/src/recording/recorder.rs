@@ -1,9 +1,8 @@
 //! The recorder: samples and counters of one worker.
 //!
-//! Histograms are large (tens of kilobytes each) and there is one per statement kind; one set per
-//! worker would cost more memory than all connections together. Workers therefore only append
-//! samples, and the coordinator sorts them into the process's only set of histograms. Appending
-//! costs a few nanoseconds; sorting runs in batches that stay in cache.
+//! Histograms of all workers would cost more memory than all connections together. Workers
+//! therefore only append samples, and the coordinator sorts them into the process's only set of
+//! histograms. Appending costs a few nanoseconds; sorting runs in batches that stay in cache.
 //!
 //! A lock protects a recorder. Only its worker takes the lock, except for one moment per interval
 //! in which the coordinator takes the available samples. An interval is therefore complete when it

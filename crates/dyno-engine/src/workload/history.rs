@@ -232,7 +232,7 @@ impl Histories {
         };
         let clients = setting.clients;
         let table =
-            Table { objects, keys, sets, clients, has_ledger: options.is_on("ledger"), dialect };
+            Table { objects, keys, sets, clients, has_ledger: options.boolean("ledger"), dialect };
         if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
             let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(

@@ -18,10 +18,9 @@ pub fn isolation_option() -> OptionDescription {
     choice(NAME, LEVELS, "transaction isolation level; default: that of the server")
 }
 
-/// The selected level; `None` for the server's default. Resumed runs of older versions may lack the
-/// option.
+/// The selected level; `None` for the server's default.
 fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
-    if options.0.contains_key(NAME) { IsolationLevel::named(options.text(NAME)) } else { None }
+    IsolationLevel::named(options.text(NAME))
 }
 
 /// The statement that sets the level of a session; `None` for the server's default.

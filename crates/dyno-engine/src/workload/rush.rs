@@ -126,7 +126,7 @@ impl Rush {
             isolation,
             table: Counters {
                 rows: options.count("rows"),
-                has_ledger: options.is_on("ledger"),
+                has_ledger: options.boolean("ledger"),
                 dialect: setting.engine.dialect(),
             },
             log: Arc::default(),

@@ -82,7 +82,6 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
     /// How the initial data of each start of a server is created.
-    #[serde(default)]
     pub data: FreshData,
     /// Storages for the data of servers that dyno starts, referenced by levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,7 +8,7 @@
 //! * [`collapse`]: warnings from its timeline and the samples of the server's sessions.
 //!
 //! Warnings that only observation during the trial can raise (other processes at work, gaps in the
-//! monitor's data) are raised at that time and remain in the record as written. Thresholds are in
+//! monitor's data) are raised at that time and remain in the record as written. Severities are in
 //! [`Warning::severity`].
 
 pub mod collapse;
@@ -134,9 +134,9 @@ fn expected(record: &TrialRecord) -> Expected {
     Expected::of(record.faults().iter().map(|fault| fault.action))
 }
 
-/// Re-evaluates a record that was written earlier, perhaps by an older version. Warnings that
-/// [`judge`] derives replace those derived then; all others remain as written. Records without
-/// [`Facts`] keep all recorded warnings and gain those that were not raised at the time.
+/// Re-evaluates a record that was written earlier. Warnings that [`judge`] derives replace those
+/// derived then; all others remain as written. Records without [`Facts`] keep all recorded warnings
+/// and gain those that were not raised at the time.
 #[must_use]
 pub fn rejudge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let judged = judge(record, asked);

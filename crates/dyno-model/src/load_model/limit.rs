@@ -137,7 +137,6 @@ pub struct Limit {
     /// Indices into [`crate::plan::Plan::configurations`] of those that it applies to.
     pub configurations: Vec<usize>,
     /// True when the run ends as soon as it fails.
-    #[serde(default)]
     pub aborts: bool,
 }
 

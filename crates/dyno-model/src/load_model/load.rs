@@ -16,7 +16,7 @@ pub struct LoadPlan {
     /// Unmeasured time before the window, with all clients active, or in a load with stages as many
     /// as at the beginning of the first stage.
     pub warmup: Nanos,
-    /// Grace period of statements in flight when the window closes; afterwards they are cut off.
+    /// Time in which transactions in flight may end when the window closes; then they are cut off.
     pub grace: Nanos,
     /// Upper limit of the window regardless of the stop rule, against servers that hang.
     pub time_limit: Nanos,

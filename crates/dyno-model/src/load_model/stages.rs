@@ -41,7 +41,7 @@ impl Segment {
 pub struct Stage {
     /// Name in reports; unique.
     pub name: String,
-    /// The course of its load in sequence; at least one ramp.
+    /// Its segments in order; at least one.
     pub segments: Vec<Segment>,
 }
 

@@ -28,7 +28,6 @@ pub struct TrialCounters {
     pub unfinished: u64,
     /// Transactions skipped because they were too late (pgbench's `-R` with `-L`); they are not
     /// failures. 0 in records written before this was counted.
-    #[serde(default)]
     pub skipped: u64,
     /// Executions of the transaction's statements, retries included.
     pub attempts: u64,
@@ -43,7 +42,6 @@ pub struct TrialCounters {
     /// Reconnects: after the connection broke, or because the workload requests them.
     pub reconnects: u64,
     /// Successful statements by outcome. All 0 in records written before this was counted.
-    #[serde(default)]
     pub outcomes: Outcomes,
     /// Statements by kind, in the workload's order.
     pub statements: Vec<StatementCount>,
@@ -191,7 +189,7 @@ pub struct StatementCount {
     pub failed: u64,
     /// Unanswered when the window closed and cut off.
     pub unfinished: u64,
-    /// Unanswered when the window closed, and cut off.
+    /// Rows received.
     pub rows: u64,
 }
 

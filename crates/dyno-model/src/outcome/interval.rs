@@ -38,9 +38,9 @@ pub struct IntervalRecord {
     pub reconnects: u64,
     /// Counts reported by a script itself.
     pub counts: ScriptCounts,
-    /// Clients in a transaction at its end.
+    /// Clients in a transaction when the interval was emitted.
     pub concurrency: u64,
-    /// Open loop: transactions that were due at its end and had not started. 0 in a closed loop.
+    /// Open loop: transactions that were due then and had not started. 0 in a closed loop.
     pub queue: u64,
     /// Sum and extremes of the response times of committed transactions.
     pub latency: ExactLatency,
@@ -69,7 +69,7 @@ pub struct CommitSpan(pub u64, pub u64);
 
 impl IntervalRecord {
     /// Adds what another generator has of the same interval, except for [`Self::commits`], which
-    /// is in the end a matter of all intervals.
+    /// the collector merges over all intervals.
     pub fn add(&mut self, other: &Self) {
         self.failed += other.failed;
         self.retries += other.retries;

@@ -13,7 +13,6 @@ pub struct AuditRecord {
     pub checks: Vec<AuditCheck>,
     /// Client sessions that were still active on the server when the data was checked, although
     /// they had been terminated.
-    #[serde(default)]
     pub unsettled: u64,
     /// The database of each check when clients work in several databases; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

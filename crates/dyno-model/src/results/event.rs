@@ -45,9 +45,8 @@ pub enum Event {
         trials: usize,
         /// Version of dyno.
         dyno_version: String,
-        /// The kernel's identifier of the current boot; empty when it is unknown, and in logs of
-        /// older versions. A resumed run starts with this event again, perhaps after a reboot or on
-        /// another machine.
+        /// The kernel's identifier of the current boot; empty when it is unknown. A
+        /// resumed run starts with this event again, perhaps after a reboot or on another machine.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         boot: String,
     },

@@ -24,7 +24,7 @@ pub use crate::interval::{CommitSpan, IntervalRecord};
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
-    /// Id of the trial.
+    /// The trial.
     pub trial: Trial,
     /// UTC time at which measuring began, RFC 3339 with milliseconds.
     pub started_at: String,
@@ -47,7 +47,7 @@ pub struct TrialRecord {
     /// Results of the transactions of each name, in the order of [`TrialCounters::transactions`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedTransactions>,
-    /// The longest time without a commit in the window; absent in records of older versions.
+    /// The longest time without a commit in the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_gap: Option<CommitGap>,
     /// Open loop: outcome of the arrivals.
@@ -57,7 +57,7 @@ pub struct TrialRecord {
     /// Transactions that started in the warm-up or ended in the grace period contribute their
     /// share. The time of a transaction starts when its client begins it, which is after the think
     /// time, and in an open loop perhaps after the time at which it was due. Absent for stop rules
-    /// by count, in trials that were cut short, and in records of older versions.
+    /// by count, and in trials that were cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
     /// The search for the highest load; this trial is its last step.
@@ -87,12 +87,11 @@ pub struct TrialRecord {
     /// Audit of the data.
     pub audit: AuditRecord,
     /// The cause of the end.
-    #[serde(default)]
     pub end: TrialEnd,
     /// The first of each distinct failure in the window, as reported by the database.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub failures: FailureLog,
-    /// Observations besides the figures; absent in records of older versions.
+    /// Observations besides the figures; absent in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
     /// Warnings: those that [`crate::judge`] derives from the record, and those that only
@@ -116,10 +115,8 @@ pub struct GroupRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialEnd {
-    /// Not recorded: records of older versions.
-    #[default]
-    Unknown,
     /// The trial itself: its stop rule, its time limit, or an internal error that would recur.
+    #[default]
     Trial,
     /// The user, prematurely.
     User,
@@ -175,23 +172,12 @@ impl TrialRecord {
     }
 
     /// Response times of all arrivals: in a closed loop those of the commits, in an open loop with
-    /// lower bounds where arrivals without a commit affect them. `None` without arrivals, and for
-    /// open loops of older versions that did not record ages of such arrivals.
+    /// lower bounds where arrivals without a commit affect them. `None` without arrivals.
     #[must_use]
     pub fn response(&self) -> Option<ResponseSummary> {
-        let counters = &self.counters;
         match self.open_loop {
-            Some(OpenLoop { response: Some(response), .. }) => Some(response),
-            Some(open_loop)
-                if open_loop.unstarted
-                    + counters.failed
-                    + counters.unfinished
-                    + counters.skipped
-                    > 0 =>
-            {
-                None
-            }
-            _ => (self.transaction.count > 0).then(|| ResponseSummary::from(&self.transaction)),
+            Some(open_loop) => open_loop.response,
+            None => (self.transaction.count > 0).then(|| ResponseSummary::from(&self.transaction)),
         }
     }
 
@@ -210,14 +196,10 @@ impl TrialRecord {
     }
 
     /// True when the trial was measured to its end. A trial that the user or its system ended
-    /// prematurely is measured again. For records of older versions this follows from the warnings.
+    /// prematurely is measured again.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        match self.end {
-            TrialEnd::Trial => true,
-            TrialEnd::User | TrialEnd::System => false,
-            TrialEnd::Unknown => !self.is_cut_short(),
-        }
+        self.end == TrialEnd::Trial
     }
 
     /// True when measuring stopped before the stop rule was met, for any reason.
@@ -417,11 +399,11 @@ pub struct OpenLoop {
     pub arrived: u64,
     /// Transactions that never started, because all clients were busy until the end.
     pub unstarted: u64,
-    /// Response times of all arrivals; absent without arrivals, and in records of older versions.
+    /// Response times of all arrivals; absent without arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
     /// Delays of transactions that started late although a client was free; absent when there were
-    /// none, and in records of older versions.
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Lag>,
 }
@@ -511,12 +493,13 @@ impl GeneratorRecord {
 pub struct WorkerRecord {
     /// Clients it drove.
     pub clients: u32,
-    /// Its thread's CPU time over the window.
+    /// Its thread's CPU time over the window; of a thread that blocks, such as one of SQLite or of
+    /// a script, with the warm-up.
     pub cpu: Nanos,
-    /// Length of its measured window.
+    /// The time over which `cpu` counts.
     pub wall: Nanos,
     /// Time in which its event loop waited for sockets and timers. Absent for a thread without an
-    /// event loop, and in records of older versions.
+    /// event loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Nanos>,
     /// Time in which its thread was runnable while others used the processors (run queue wait), as

@@ -30,7 +30,6 @@ pub struct ExistingSystem {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub session_setup: Vec<String>,
     /// Ownership of the tables that the workload uses.
-    #[serde(default)]
     pub data: DataPolicy,
     /// How its machine is monitored.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -88,7 +88,19 @@ pub(crate) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
             options = options.join(lang.comma)
         )
     });
-    workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
+    workloads.chain(loads(model, lang)).collect()
+}
+
+/// The names of the workloads, and the load of the trials.
+pub(crate) fn load(model: &ReportModel, lang: Lang) -> String {
+    let names: Vec<String> =
+        model.provenance.workloads.iter().map(|workload| named(workload, lang)).collect();
+    let workloads = fill!(notes::NOTE_WORKLOADS, lang, names = list(lang, &names));
+    std::iter::once(workloads).chain(loads(model, lang)).collect::<Vec<_>>().join(lang.space)
+}
+
+fn loads(model: &ReportModel, lang: Lang) -> impl Iterator<Item = String> {
+    model.provenance.loads.iter().map(move |load| load_sentence(load, lang))
 }
 
 /// The kinds of load in a run.

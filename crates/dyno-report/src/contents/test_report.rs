@@ -155,7 +155,7 @@ fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (loops.any_closed, &page::PAGE_METHOD_LOAD),
         (loops.any_open, &page::PAGE_METHOD_LOAD_OPEN),
         (true, &page::PAGE_METHOD_HISTOGRAMS),
-        (true, &page::PAGE_METHOD_AUDIT),
+        (!model.audits.is_empty(), &page::PAGE_METHOD_AUDIT),
         (true, &page::PAGE_METHOD_VALIDITY),
     ];
     let method = shown.into_iter().filter(|(is_shown, _)| *is_shown);

@@ -1,16 +1,18 @@
-//! JUnit XML, which CI servers show as tests. Suites are `configurations`, `limits`, `questions`
-//! and `comparisons`. A failed limit and a verdict `worse` are failures; a configuration without
-//! valid results, an undecided limit and a verdict `invalid` are errors; an inconclusive verdict is
-//! a skipped test.
+//! JUnit XML, which CI servers show as tests. Suites are `configurations`, `limits`, `searches`,
+//! `questions` and `comparisons`. A failed limit, a search in which every load fails and a verdict
+//! `worse` are failures; a configuration without valid results, an undecided limit or search and a
+//! verdict `invalid` are errors; an inconclusive verdict is a skipped test.
 
 use crate::contents::tables::says_something;
 use crate::figures;
-use crate::messages::{EN, names, question};
+use crate::messages::{EN, conclusion, names, question};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Effect, LimitRow, LimitVerdict, ReportModel, Validity, Verdict,
+    Comparison, ComparisonOf, Conclusion, Effect, EndedSearch, LimitRow, LimitVerdict, ReportModel,
+    Validity, Verdict,
 };
 use dyno_model::printable;
+use dyno_model::search::SearchEnd;
 use maud::{Markup, html};
 
 /// The result of a test case.
@@ -34,6 +36,7 @@ pub(super) fn render(model: &ReportModel) -> String {
     let suites = [
         ("configurations", configurations(model)),
         ("limits", model.limits.iter().map(|row| limit(model, row)).collect()),
+        ("searches", (0..model.searches.len()).map(|row| search(model, row)).collect()),
         ("questions", questions(model)),
         ("comparisons", comparisons(model)),
     ];
@@ -126,6 +129,23 @@ fn limit(model: &ReportModel, row: &LimitRow) -> Case {
         },
         kind,
         message: format!("{kind}: {figure}{}", interval.unwrap_or_default()),
+    }
+}
+
+fn search(model: &ReportModel, row: usize) -> Case {
+    let its = &model.searches[row];
+    let is_unmet = |it: &EndedSearch| matches!(it.end, SearchEnd::FailsEverywhere { .. });
+    let (outcome, kind) = match &its.ended[..] {
+        [] => (Outcome::Passed, "found"),
+        ended if ended.iter().any(is_unmet) => (Outcome::Failed, "failed"),
+        _ => (Outcome::Error, "undecided"),
+    };
+    let configuration = names::configuration(model, its.configuration, EN);
+    Case {
+        name: format!("{configuration}: {}", names::metric(its.metric(), EN)),
+        outcome,
+        kind,
+        message: conclusion::sentence(model, &Conclusion::Found { row }, EN),
     }
 }
 

@@ -6,9 +6,11 @@ use super::history_files;
 use super::series::table;
 use crate::html::sample;
 use dyno_analysis::model::{
-    Figure, LimitRow, LimitVerdict, Metric, ReportModel, Validity, Verdict,
+    EndedSearch, Figure, LimitRow, LimitVerdict, Metric, ReportModel, SearchRow, Validity, Verdict,
 };
 use dyno_model::limit::LimitMetric;
+use dyno_model::plan::LoadBy;
+use dyno_model::search::{Search, SearchEnd};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -255,4 +257,30 @@ fn a_series_has_the_runs_with_a_value_and_otava_a_test_for_each() {
         let is_more_better = name.ends_with(": throughput");
         assert_eq!(test["metrics"]["value"]["direction"], if is_more_better { 1 } else { -1 });
     }
+}
+
+#[test]
+fn a_search_without_a_load_is_no_passed_test() {
+    let mut model = rush();
+    let search = Search {
+        most: LoadBy::Rate,
+        metric: LimitMetric::P99,
+        below: 20.0,
+        transaction: None,
+        from: None,
+    };
+    let row = SearchRow { configuration: 0, search, steps: Vec::new(), ended: Vec::new() };
+    model.searches = vec![row];
+    let outcomes = |model: &ReportModel| {
+        let text = Export::Junit.render(model);
+        let suite = text.split_once("name=\"searches\"").expect("its suite").1;
+        let suite = suite.split_once("</testsuite>").expect("it ends").0;
+        ["failure", "error"].map(|it| suite.matches(&format!("<{it} ")).count())
+    };
+    assert_eq!(outcomes(&model), [0, 0]);
+    let ended = |end| EndedSearch { trial: "b01-001".to_owned(), steps: 3, end };
+    model.searches[0].ended = vec![ended(SearchEnd::Generator)];
+    assert_eq!(outcomes(&model), [0, 1]);
+    model.searches[0].ended.push(ended(SearchEnd::FailsEverywhere { slow: None, failing: None }));
+    assert_eq!(outcomes(&model), [1, 0]);
 }

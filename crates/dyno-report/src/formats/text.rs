@@ -24,6 +24,9 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.paragraph(&sentence);
     }
     screen.paragraph(&notes::systems(model, lang));
+    if !model.provenance.is_imported() {
+        screen.paragraph(&notes::load(model, lang));
+    }
     // A generator connected directly to a server needs no diagram.
     for line in topology::more_than_a_server(model, lang) {
         screen.paragraph(&line);

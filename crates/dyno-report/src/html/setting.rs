@@ -209,6 +209,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
     let blocks = page.model.provenance.blocks;
     let loops = Loops::of(page.model);
     let is_shared = page.model.configurations.iter().any(|row| row.shares_machine);
+    let is_audited = !page.model.audits.is_empty();
     html! {
         section #method {
             h2 { (page.text(&headings::METHOD)) }
@@ -220,7 +221,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
             @if rules.verdicts_enabled {
                 p { (fill!(page::PAGE_METHOD_VERDICTS, page.lang, margin, alpha)) }
             }
-            p { (page.text(&page::PAGE_METHOD_AUDIT)) }
+            @if is_audited { p { (page.text(&page::PAGE_METHOD_AUDIT)) } }
             p { (page.text(&page::PAGE_METHOD_VALIDITY)) }
             h3 { (page.text(&page::PAGE_METHOD_NOT_SHOWN)) }
             ul {
@@ -229,7 +230,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
                 @if is_shared { li { (page.text(&page::PAGE_LIMIT_SHARED)) } }
                 li { (page.text(&page::PAGE_LIMIT_SHORT)) }
                 li { (fill!(page::PAGE_LIMIT_BLOCKS, page.lang, blocks)) }
-                li { (page.text(&page::PAGE_LIMIT_AUDIT)) }
+                @if is_audited { li { (page.text(&page::PAGE_LIMIT_AUDIT)) } }
             }
         }
     }

@@ -192,6 +192,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::UndecidedUpdates { .. } => words::audit(AuditVerdict::Undecided),
         Conclusion::NoLostUpdates { .. }
         | Conclusion::NoLostCommits { .. }
+        | Conclusion::DataIntact { .. }
         | Conclusion::NoAnomalies { .. } => words::audit(AuditVerdict::Intact),
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
             words::verdict(Some(Verdict::Better))

@@ -159,15 +159,18 @@ fn failures(page: &Page<'_>) -> Option<Tile> {
     })
 }
 
+/// Lost commits, or the verdict of audits that count none.
 fn lost(page: &Page<'_>) -> Tile {
-    let title = tiles::LOST.text(page.lang);
     let Some(Losses { verdict, lost, lost_max, committed }) = page.model.losses() else {
-        let not_checked = headings::NOT_CHECKED.text(page.lang).to_owned();
+        let verdicts = page.model.audits.iter().map(|audit| audit.verdict);
+        let verdict = verdicts.max().unwrap_or(AuditVerdict::NotChecked);
         return Tile {
-            notes: vec![not_checked],
-            ..Tile::new(title, headings::ABSENT.text(page.lang))
+            link: (verdict != AuditVerdict::NotChecked).then_some("audit"),
+            is_alarming: verdict == AuditVerdict::Violated,
+            ..Tile::new(headings::AUDIT.text(page.lang), words::audit(verdict).text(page.lang))
         };
     };
+    let title = tiles::LOST.text(page.lang);
     let most = figures::count(lost_max);
     Tile {
         word: Some(words::audit(verdict)),

@@ -52,13 +52,11 @@ pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String
 pub(super) fn course(
     model: &ReportModel,
     configuration: usize,
-    (fastest, slowest, last): (&GrowthMoment, Option<&GrowthMoment>, &GrowthMoment),
+    (fastest, slowest, last): (&GrowthMoment, &GrowthMoment, &GrowthMoment),
     lang: Lang,
 ) -> String {
     let line = name(model, configuration, lang);
-    if fastest.rows_from == last.rows_from
-        && slowest.is_none_or(|slowest| slowest.rows_from == last.rows_from)
-    {
+    if fastest.rows_from == last.rows_from && slowest.rows_from == last.rows_from {
         // A trial with a single interval has no course to describe.
         let (from, to) = (figures::count(last.rows_from), figures::count(last.rows_to));
         return fill!(
@@ -70,7 +68,6 @@ pub(super) fn course(
             to
         );
     }
-    let slowest = slowest.unwrap_or(last);
     // Describes two distinct intervals, not the same one twice.
     let is_held = slowest.rows_per_second >= HELD * fastest.rows_per_second;
     let fastest = if fastest.rows_from == last.rows_from && is_held { slowest } else { fastest };

@@ -306,7 +306,7 @@ mod tests {
                 ComparisonMetric::Throughput,
                 Verdict::Inconclusive,
                 [1.1, 0.8, 1.4, 1.5],
-                "No clear difference in throughput between MySQL and MariaDB over 1 to 20 clients: -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been detected.",
+                "Undecided whether MySQL and MariaDB differ in throughput over 1 to 20 clients: -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been detected.",
             ),
         ];
         for (metric, verdict, figures, expected) in rows {

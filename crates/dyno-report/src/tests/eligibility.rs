@@ -1,10 +1,10 @@
 //! Trials in which a configuration did not work, from the record to every form of the report.
 
-use crate::messages::{EN, LANGUAGES, warning};
+use crate::messages::{EN, LANGUAGES, conclusion, warning};
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    Comparison, Metric, NotWorking, NotWorkingReason, ReportModel, Verdict,
+    Comparison, Conclusion, Metric, NotWorking, NotWorkingReason, ReportModel, Verdict,
 };
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::ComparisonMetric;
@@ -94,6 +94,13 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
         let text = render(&model, format, EN);
         assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
     }
+    let because = NotWorkingReason::NothingCommitted;
+    let never = NotWorking { trials: 5, of: 5, because };
+    let never = Conclusion::DidNotWork { line: 1, clients: vec![8], not_working: never };
+    assert_eq!(
+        conclusion::sentence(&model, &never, EN),
+        "MySQL failed 5 of 5 trials at 8 clients: no transaction committed."
+    );
     // The report also counts valid trials: the page explains what valid does not mean.
     let rests = "10 valid trials of 10 planned, in 5 blocks. In one trial, the measurement is valid but the system itself failed.";
     let page = render(&model, Format::Html, EN);

@@ -92,6 +92,8 @@ fn the_text_report_reads_like_this() {
     Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian
     GNU/Linux 12 (bookworm), Linux 6.1.0.
     Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+    Workload: rush. A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts
+    per transaction.
 
     Results
      clients n  tx/s ±95 % mean ms p95 ms p99 ms failed retries lost % validity
@@ -111,9 +113,9 @@ fn the_text_report_reads_like_this() {
       p95 response time      2   1.26  1.15 .. 1.38          0.009  worse
 
     Sources of variation
-      ratio ±  detectable  server starts  trials  within trials  reduced by
+      standard error  detectable  server starts  trials  within trials  reduced by
     MySQL : MariaDB
-       0.63 %       3.4 %            0 %   100 %            0 %  more blocks
+              0.63 %       3.4 %            0 %   100 %            0 %  more blocks
 
     Warnings
     * warning (3 of 12 trials): The data audit failed: part of the work counted here
@@ -136,12 +138,13 @@ fn the_text_report_reads_like_this() {
     * MySQL is worse than MariaDB at 1 and 8 clients: 76 to 82 % of the throughput
       (95 % intervals within 73 to 85 %). However, MySQL lost part of this work (see
       the data audit).
-    * MariaDB reached its highest mean throughput with 8 clients, the largest number
-      measured: 1,173 transactions per second (95 % interval 1,119 to 1,231). The
-      peak may be higher.
-    * MySQL reached its highest mean throughput with 8 clients, the largest number
-      measured: 960 transactions per second (95 % interval 923 to 998). The peak may
-      be higher. However, MySQL lost part of this work (see the data audit).
+    * MariaDB reached its highest mean throughput with 8 clients: 1,173 transactions
+      per second (95 % interval 1,119 to 1,231). That is the largest number of
+      clients measured: the peak may be higher.
+    * MySQL reached its highest mean throughput with 8 clients: 960 transactions per
+      second (95 % interval 923 to 998). That is the largest number of clients
+      measured: the peak may be higher. However, MySQL lost part of this work (see
+      the data audit).
     "###);
 }
 
@@ -163,8 +166,8 @@ fn the_markdown_report_reads_like_this() {
     - MySQL has 21 % lower throughput than MariaDB over 1 to 8 clients (95.1 % interval: 19 to 23 %). The difference depends on the number of clients: the throughput of MySQL is 76 % of that of MariaDB at 1 client, and 82 % of that at 8 clients. However, MySQL lost part of this work (see the data audit).
     - MariaDB lost no acknowledged updates (26,675 commits checked, up to 8 clients).
     - MySQL is worse than MariaDB at 1 and 8 clients: 76 to 82 % of the throughput (95 % intervals within 73 to 85 %). However, MySQL lost part of this work (see the data audit).
-    - MariaDB reached its highest mean throughput with 8 clients, the largest number measured: 1,173 transactions per second (95 % interval 1,119 to 1,231). The peak may be higher.
-    - MySQL reached its highest mean throughput with 8 clients, the largest number measured: 960 transactions per second (95 % interval 923 to 998). The peak may be higher. However, MySQL lost part of this work (see the data audit).
+    - MariaDB reached its highest mean throughput with 8 clients: 1,173 transactions per second (95 % interval 1,119 to 1,231). That is the largest number of clients measured: the peak may be higher.
+    - MySQL reached its highest mean throughput with 8 clients: 960 transactions per second (95 % interval 923 to 998). That is the largest number of clients measured: the peak may be higher. However, MySQL lost part of this work (see the data audit).
 
     ## Results
 
@@ -190,7 +193,7 @@ fn the_markdown_report_reads_like_this() {
 
     ## Sources of variation
 
-    | system | ratio ± | detectable | server starts | data sets | trials | within trials | blocks needed | reduced by |
+    | system | standard error | detectable | server starts | data sets | trials | within trials | blocks needed | reduced by |
     |---|---:|---:|---:|---:|---:|---:|---:|---|
     | MySQL : MariaDB | 0.63 % | 3.4 % | 0 % | - | 100 % | 0 % | - | more blocks |
 
@@ -369,6 +372,7 @@ fn the_csv_has_one_figure_per_line() {
     configuration,MySQL,8,,,warned,unfinished,count,0,,,
     configuration,MySQL,8,,,warned,retries,count,0,,,
     configuration,MySQL,8,,,warned,retries-per-commit,ratio,0,,,
+    configuration,MySQL,8,,,warned,statements-per-transaction,count,3,,,
     configuration,MySQL,8,,,warned,lost-percent,percent,6.277777777777778,,,
     configuration,MySQL,8,,,warned,merged-count,count,14400,,,
     configuration,MySQL,8,,,warned,merged-mean,milliseconds,8.460686577777775,,,

@@ -6,6 +6,7 @@ use crate::import::{COLUMNS, Hints, Named, read, write};
 use crate::printer::Printer;
 use dyno_model::exit_code;
 use dyno_report::{Format, Note};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Reads all files, writes the folder, and prints its report.
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8, Failure> {
     let hints = hints(arguments)?;
     let mut readings = Vec::new();
+    let mut named_by_file = Vec::new();
     let runs = runs(&arguments.files);
     for run in &runs {
         check(run, &runs)?;
@@ -24,10 +26,18 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
             let system = match (run.name, &reading.system) {
                 (Some(name), _) => name.to_owned(),
                 (None, Some(system)) => system.clone(),
-                (None, None) => system_of(run.files[0], reading.clients.unwrap_or_default()),
+                (None, None) => {
+                    let clients = reading.clients.unwrap_or_default();
+                    named_by_file.push((readings.len(), (run.files[0], clients)));
+                    String::new()
+                }
             };
             readings.push(Named { system, file, reading });
         }
+    }
+    let (places, files): (Vec<usize>, Vec<_>) = named_by_file.into_iter().unzip();
+    for (place, system) in places.into_iter().zip(systems_of(&files)) {
+        readings[place].system = system;
     }
     let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
     let folder =
@@ -144,8 +154,37 @@ const CLIENTS: [&str; 13] = [
 /// Words for repeats in file names.
 const REPEATS: [&str; 7] = ["repeat", "rep", "run", "iteration", "iter", "trial", "r"];
 
-/// A file's name without its suffix and without a trailing number of clients or repeat: `pool` from
-/// `pool-10.log`, `pool_10threads.log` and `pool-c10-run2.log`. A number that is part of a word
+/// The systems of files of runs with these numbers of clients. A number at the end of names that
+/// are equal otherwise is dropped where each is its number of clients (`pool-1` and `pool-8`), and
+/// where they count repeats of equal clients (`pool-1`, `pool-2`, `pool-3`). Other numbers belong
+/// to the name, such as those of versions.
+fn systems_of(files: &[(&Path, u32)]) -> Vec<String> {
+    let names: Vec<String> =
+        files.iter().map(|(file, clients)| system_of(file, *clients)).collect();
+    let numbered = |(name, (_, clients)): (&String, &(&Path, u32))| {
+        let (stem, number) = split_last(name)?;
+        Some((stem.to_owned(), number.parse::<u32>().ok()?, *clients))
+    };
+    let all: Vec<_> = names.iter().zip(files).map(numbered).collect();
+    let without_number = |(stem, ..): &(String, u32, u32)| {
+        let alike = || all.iter().flatten().filter(|(other, ..)| other == stem);
+        let are_clients = alike().all(|(_, number, clients)| clients == number);
+        let numbers: BTreeSet<u32> = alike().map(|(_, number, _)| *number).collect();
+        let is_one_number_of_clients =
+            alike().map(|(.., clients)| clients).collect::<BTreeSet<_>>().len() == 1;
+        let are_repeats = is_one_number_of_clients
+            && numbers.len() > 1
+            && numbers.iter().copied().eq(1..=numbers.len() as u32);
+        (are_clients || are_repeats).then(|| stem.clone())
+    };
+    let systems = names.iter().zip(&all);
+    systems
+        .map(|(name, it)| it.as_ref().and_then(without_number).unwrap_or_else(|| name.clone()))
+        .collect()
+}
+
+/// A file's name without its suffix and without a trailing number of clients or repeat that a word
+/// names: `pool` from `pool_10threads.log` and `pool-c10-run2.log`. A number that is part of a word
 /// belongs to the name: `mysql8`.
 fn system_of(file: &Path, clients: u32) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -155,10 +194,8 @@ fn system_of(file: &Path, clients: u32) -> String {
     {
         rest = before;
     }
-    let is_clients = |part: &str| {
-        part == clients.to_string()
-            || CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)))
-    };
+    let is_clients =
+        |part: &str| CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)));
     // Number and word may be separated, in either order.
     if let Some((before, last)) = split_last(rest) {
         let above = split_last(before);
@@ -219,11 +256,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_is_called_as_its_file_without_the_number_of_clients() {
+    fn numbers_that_count_clients_or_repeats_are_not_part_of_a_name() {
+        for (files, names) in [
+            (&[("logs/pool-10.log", 10)][..], &["pool"][..]),
+            (&[("pool-1.log", 1), ("pool-8.log", 8), ("poll-8.log", 8)], &["pool", "pool", "poll"]),
+            (&[("a-1.log", 2), ("a-2.log", 2), ("a-3.log", 2)], &["a", "a", "a"]),
+            (&[("a-1.log", 2), ("a-2.log", 4)], &["a-1", "a-2"]),
+            (&[("mysql-8.log", 16), ("mysql-9.log", 16)], &["mysql-8", "mysql-9"]),
+            (&[("mysql8_16.txt", 16)], &["mysql8"]),
+            (&[("pg_16.log", 8)], &["pg_16"]),
+        ] {
+            let files: Vec<(&Path, u32)> =
+                files.iter().map(|(file, clients)| (Path::new(file), *clients)).collect();
+            assert_eq!(systems_of(&files), names);
+        }
+    }
+
+    #[test]
+    fn a_number_of_clients_or_repeat_that_a_word_names_is_not_part_of_a_name() {
         for (file, clients, name) in [
-            ("logs/pool-10.log", 10, "pool"),
-            ("thread-per-connection-40.log", 40, "thread-per-connection"),
-            ("mysql8_16.txt", 16, "mysql8"),
             ("mysql8.txt", 16, "mysql8"),
             ("mysql8.txt", 8, "mysql8"),
             ("10.log", 10, "10"),
@@ -234,7 +285,6 @@ mod tests {
             ("pool-c8-run2.log", 8, "pool"),
             ("pool_t16.rep3.log", 16, "pool"),
             ("8threads.log", 8, "8threads"),
-            ("pg_16.log", 8, "pg_16"),
         ] {
             assert_eq!(system_of(Path::new(file), clients), name);
         }

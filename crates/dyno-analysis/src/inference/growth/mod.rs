@@ -370,12 +370,7 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let fastest =
         *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
     let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
-    Some(Conclusion::GrowthCourse {
-        configuration: line.configuration,
-        fastest,
-        slowest: Some(slowest),
-        last,
-    })
+    Some(Conclusion::GrowthCourse { configuration: line.configuration, fastest, slowest, last })
 }
 
 #[cfg(test)]

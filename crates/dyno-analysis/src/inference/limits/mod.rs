@@ -197,7 +197,10 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
     let records: Vec<_> =
         measured.filter_map(|record| parts::of_part(record, row.part.as_ref())).collect();
     row.repeats = count(records.len());
-    row.verdict = match records.iter().map(|record| record.audit.losses().verdict).max() {
+    let losses: Vec<_> = records.iter().map(|record| record.audit.losses()).collect();
+    let counted = losses.iter().filter_map(|it| it.commits).map(|it| it.lost_min);
+    row.figure = counted.reduce(|a, b| a + b).map(|lost| lost as f64);
+    row.verdict = match losses.iter().map(|it| it.verdict).max() {
         Some(AuditVerdict::Violated) => LimitVerdict::Failed,
         Some(AuditVerdict::Intact) => LimitVerdict::Passed,
         Some(AuditVerdict::NotChecked | AuditVerdict::Undecided) | None => LimitVerdict::Undecided,

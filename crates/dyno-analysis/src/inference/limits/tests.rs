@@ -288,6 +288,7 @@ fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
     assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Passed), "{rows:?}");
     for row in &rows {
         assert_eq!(row.verdict == LimitVerdict::Failed, lost(&data, row), "{row:?}");
+        assert_eq!(row.figure > Some(0.0), lost(&data, row), "{row:?}");
     }
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };

@@ -110,7 +110,6 @@ pub struct Effect {
     pub ratio_interval: Option<Range>,
     /// Confidence of the interval, 0 to 1: corrected like the verdict; 0.90 for equivalent, 0.95
     /// without verdicts.
-    #[serde(default)]
     pub interval_level: Option<f64>,
     /// Two-sided p-value; absent without verdict.
     pub p: Option<f64>,
@@ -185,7 +184,6 @@ pub struct ComparisonRules {
     pub alpha: f64,
     /// Share of a question's significance level reserved for the secondary metrics until the
     /// primary one is decided.
-    #[serde(default)]
     pub reserve: f64,
     /// Minimum number of repeats for a verdict.
     pub min_repeats: u32,

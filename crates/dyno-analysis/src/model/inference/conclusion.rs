@@ -180,6 +180,14 @@ pub enum Conclusion {
         /// Wrong sums, as SQL expressions.
         sums: Vec<String>,
     },
+    /// Row counts and values were as expected, where no other conclusion says that nothing was
+    /// lost.
+    DataIntact {
+        /// Audited trials.
+        trials: u32,
+        /// Largest number of row counts and values checked in one configuration.
+        checks: u32,
+    },
     /// The highest throughput of a series.
     PeakThroughput {
         /// Index into [`crate::model::ReportModel::lines`].
@@ -212,9 +220,8 @@ pub enum Conclusion {
         configuration: usize,
         /// The step with the most rows per second.
         fastest: GrowthMoment,
-        /// The step with the fewest; absent in models of older versions.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        slowest: Option<GrowthMoment>,
+        /// The step with the fewest.
+        slowest: GrowthMoment,
         /// The last step.
         last: GrowthMoment,
     },
@@ -274,10 +281,8 @@ pub enum Conclusion {
         /// Smallest lower and largest upper end of the intervals.
         ratio_interval: Option<Range>,
         /// Confidence of the intervals, 0 to 1.
-        #[serde(default)]
         interval_level: Option<f64>,
         /// Which of the two series did not work in some of these trials.
-        #[serde(default)]
         not_working: Vec<usize>,
         /// Whether every interval lies outside the margin.
         exceeds_margin: bool,

@@ -19,11 +19,10 @@ pub struct LimitRow {
     pub part: Option<LimitPart>,
     /// Index into [`crate::model::ReportModel::configurations`].
     pub configuration: usize,
-    /// Geometric mean over valid trials, or the percentage, in the unit of `value`; absent without
-    /// a value.
+    /// Geometric mean over valid trials, the percentage, or the number of lost commits over all
+    /// measured trials, in the unit of `value`; absent without a value.
     pub figure: Option<f64>,
     /// True when it is only a lower bound.
-    #[serde(default)]
     pub is_bound: bool,
     /// Its 90 % interval; absent with fewer trials than a verdict needs.
     pub interval: Option<Range>,

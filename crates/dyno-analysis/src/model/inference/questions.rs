@@ -28,7 +28,6 @@ pub struct Question {
     /// Number of different settings besides clients among them: other levels and systems.
     pub mixes: u32,
     /// Other differences among them.
-    #[serde(default)]
     pub varied: Vec<Varied>,
     /// Degrees of freedom of the ratio's error.
     pub degrees: Option<f64>,

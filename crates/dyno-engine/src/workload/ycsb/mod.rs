@@ -129,7 +129,7 @@ impl Ycsb {
         }
         let has = |operation| mix.iter().any(|(it, _)| *it == operation);
         let records = options.count("recordcount");
-        let has_ledger = options.is_on("ledger");
+        let has_ledger = options.boolean("ledger");
         let dialect = setting.engine.dialect();
         Ok(Self {
             requests: Requests::build(options),

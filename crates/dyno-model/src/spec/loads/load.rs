@@ -230,14 +230,14 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
     let is_open = fields.node("rate").is_some()
         || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
     let is_searched = fields.node("find").is_some();
-    if is_overload && !is_open {
-        let message = format!("`{}` needs `load.rate`", fields.path("overload"));
+    if is_overload && !is_open && !is_searched {
+        let message = format!("`{}` needs a rate", fields.path("overload"));
         let help = "add for example `rate = \"500/s\"`; closed-loop clients wait for answers and \
                     do not overload the system";
         fields.refuse("overload", message, help);
     }
     if !is_open && !is_searched && fields.node("spacing").is_some() {
-        let message = format!("`{}` needs `load.rate`", fields.path("spacing"));
+        let message = format!("`{}` needs a rate", fields.path("spacing"));
         fields.refuse(
             "spacing",
             message,

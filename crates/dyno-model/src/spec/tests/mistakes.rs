@@ -257,7 +257,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "transactions = 10_000\noverload = true",
-        "19:12: `load.overload` needs `load.rate` [add for example `rate = \"500/s\"`; closed-loop \
+        "19:12: `load.overload` needs a rate [add for example `rate = \"500/s\"`; closed-loop \
          clients wait for answers and do not overload the system]",
     ),
     (

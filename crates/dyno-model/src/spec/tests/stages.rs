@@ -194,9 +194,9 @@ fn what_stages_cannot_stand_beside_is_told() {
             "`load.duration` and `load.stages` cannot both be given",
         ),
         (format!("rate = \"5/s\"\n{stages}"), "`load.stages` and `load.rate` cannot both be given"),
-        (format!("overload = true\n{clients}"), "`load.overload` needs `load.rate`"),
-        (format!("spacing = \"even\"\n{clients}"), "`load.spacing` needs `load.rate`"),
-        ("duration = \"5s\"\nspacing = \"even\"".to_owned(), "`load.spacing` needs `load.rate`"),
+        (format!("overload = true\n{clients}"), "`load.overload` needs a rate"),
+        (format!("spacing = \"even\"\n{clients}"), "`load.spacing` needs a rate"),
+        ("duration = \"5s\"\nspacing = \"even\"".to_owned(), "`load.spacing` needs a rate"),
         (
             "duration = \"5s\"\nrate = \"5/s\"\nspacing = \"odd\"".to_owned(),
             "`load.spacing` cannot be `odd`",

@@ -104,18 +104,18 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
       clients (95.1 % interval: 14 to 20 %). The difference depends on the system:
       the throughput of new is 70 % of that of base on MySQL, and 99 % of that on
       MariaDB.
-    * inconclusive: No clear change in mean response time over 2 systems (MariaDB
-      and MySQL) and 8 clients: -6.0 % to +9.9 % (99 % interval). A change of 10 %
-      or more would probably have been detected.
+    * inconclusive: Undecided whether mean response time changed over 2 systems
+      (MariaDB and MySQL) and 8 clients: -6.0 % to +9.9 % (99 % interval). A change
+      of 10 % or more would probably have been detected.
     * equivalent: Median response time is unchanged over 2 systems (MariaDB and
       MySQL) and 8 clients: the difference is less than 5 % (90 % interval: -2.2 %
       to +4.2 %).
-    * inconclusive: No clear change in p95 response time over 2 systems (MariaDB and
-      MySQL) and 8 clients: -4.6 % to +9.5 % (99 % interval). A change of 8.9 % or
-      more would probably have been detected.
-    * inconclusive: No clear change in p99 response time over 2 systems (MariaDB and
-      MySQL) and 8 clients: -15 % to +23 % (99 % interval). A change of 26 % or more
-      would probably have been detected.
+    * inconclusive: Undecided whether p95 response time changed over 2 systems
+      (MariaDB and MySQL) and 8 clients: -4.6 % to +9.5 % (99 % interval). A change
+      of 8.9 % or more would probably have been detected.
+    * inconclusive: Undecided whether p99 response time changed over 2 systems
+      (MariaDB and MySQL) and 8 clients: -15 % to +23 % (99 % interval). A change of
+      26 % or more would probably have been detected.
 
     figure                configurations  ratio      interval  verdict
     throughput                         2   0.83  0.80 to 0.86  worse

@@ -60,7 +60,7 @@ pub(crate) fn parts(
             not_working: NotWorking { trials, of, because },
         } => {
             let (line, clients) = (label(*line), names::clients(clients, lang));
-            fill!(
+            let sentence = fill!(
                 DID_NOT_WORK,
                 lang,
                 line,
@@ -68,7 +68,11 @@ pub(crate) fn parts(
                 trials,
                 of,
                 because = names::because(*because, lang)
-            )
+            );
+            match trials < of {
+                true => [sentence.as_str(), OTHERS_COUNT_AGAINST.text(lang)].join(lang.space),
+                false => sentence,
+            }
         }
         Conclusion::VerdictsDisabled { blocks, needed } => {
             fill!(VERDICTS_DISABLED, lang, blocks, needed)
@@ -105,6 +109,7 @@ pub(crate) fn parts(
             let clients = names::clients(&[*clients_max], lang);
             fill!(LOST_NONE, lang, lines, committed = figures::count(*committed), clients)
         }
+        Conclusion::DataIntact { trials, checks } => fill!(DATA_INTACT, lang, trials, checks),
         Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
             violated(label(*line), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
         }
@@ -113,7 +118,7 @@ pub(crate) fn parts(
         }
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
         Conclusion::GrowthCourse { configuration, fastest, slowest, last } => {
-            growth::course(model, *configuration, (fastest, slowest.as_ref(), last), lang)
+            growth::course(model, *configuration, (fastest, slowest, last), lang)
         }
         Conclusion::PeakThroughput {
             line,
@@ -463,6 +468,12 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
         return fill!(PEAK_NONE, lang, line, repeats = throughput.repeats);
     }
     let mean = figures::digits(throughput.mean);
+    let with_end = |sentence: String| match shape {
+        PeakShape { is_at_end: true, is_only: false } => {
+            [sentence.as_str(), PEAK_AT_END.text(lang)].join(lang.space)
+        }
+        _ => sentence,
+    };
     let Some(interval) = throughput.interval else {
         let message = match (shape.is_only, throughput.repeats) {
             (true, ..=1) => THROUGHPUT_AT_SINGLE,
@@ -470,22 +481,18 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
             (false, ..=1) => PEAK_SINGLE,
             (false, _) => PEAK_SCATTERED,
         };
-        return fill!(
+        return with_end(fill!(
             message,
             lang,
             line,
             throughput = mean,
             clients,
             repeats = throughput.repeats
-        );
+        ));
     };
-    let message = match shape {
-        PeakShape { is_only: true, .. } => THROUGHPUT_AT,
-        PeakShape { is_at_end: true, .. } => PEAK_AT_END,
-        PeakShape { .. } => PEAK,
-    };
+    let message = if shape.is_only { THROUGHPUT_AT } else { PEAK };
     let [low, high] = [interval.low, interval.high].map(figures::digits);
-    fill!(message, lang, line, throughput = mean, low, high, clients)
+    with_end(fill!(message, lang, line, throughput = mean, low, high, clients))
 }
 
 fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
@@ -513,7 +520,11 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     let clients = names::clients(undecided, lang);
     let open =
         (!undecided.is_empty()).then(|| fill!(CLAIM_UNDECIDED, lang, faster, slower, clients));
-    let told = [of_cells(CLAIM_CONTRADICTED, contradicted), of_cells(CLAIM_HOLDS, holds), open];
+    let [against, for_it] = match is_judged {
+        true => [CLAIM_CONTRADICTED, CLAIM_HOLDS],
+        false => [CLAIM_MEANS_AGAINST, CLAIM_MEANS_FOR],
+    };
+    let told = [of_cells(against, contradicted), of_cells(for_it, holds), open];
     (told.into_iter().flatten().collect::<Vec<_>>().join(lang.space), noise.into_iter().collect())
 }
 

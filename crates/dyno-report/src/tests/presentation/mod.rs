@@ -1,7 +1,6 @@
 //! What reports look like: formats, languages, charts, glyphs, and layout in a browser.
 
 mod charts;
-mod formats;
 mod glyphs;
 mod languages;
 mod layout;

@@ -100,7 +100,7 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         ("dead", &["--fail-on", "worse"], 8, "Failed: new has no verdict in 5 of 5 comparisons"),
         ("faster", &[], 0, "Better: Throughput rose by 30 % at 1 client (95.1 % interval"),
         ("faster", &["--fail-on", "worse,better"], 9, "Better: "),
-        ("wild", &[], 0, "Inconclusive: No clear change in throughput"),
+        ("wild", &[], 0, "Inconclusive: Undecided whether throughput changed"),
         ("wild", &["--fail-on", "worse,inconclusive"], 9, "Inconclusive: "),
         (
             "broken",

@@ -66,7 +66,7 @@ fn a_run_says_how_it_goes_in_the_language() {
                 "측정 결과",
             ],
         ),
-        ("ja", ["4試行中1試行が完了、残り約", "TPS", "データは整合", "レポート：", "測定結果"]),
+        ("ja", ["4試行中1試行が完了、残り約", "TPS", "データは正常", "レポート：", "測定結果"]),
     ] {
         let bench = Bench::new();
         bench.file("count.toml", SPEC);

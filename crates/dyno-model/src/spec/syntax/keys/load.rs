@@ -40,7 +40,7 @@ pub static LOAD: Section = Section {
         )
         .help("time before the measurement, with all clients active"),
         ranged("grace", Takes::Duration { is_positive: false }, "`5s`").help(
-            "time that statements in flight get at the end of the measurement before they \
+            "time that transactions in flight get at the end of the measurement before they \
                    are cancelled",
         ),
         ranged(
