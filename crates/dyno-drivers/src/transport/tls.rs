@@ -5,6 +5,7 @@ use dyno_files::{SCRIPT_MAX, open, reason};
 use dyno_model::address::SYSTEM_AUTHORITIES;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ClientCertificate, Tls};
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -15,8 +16,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Configurations created so far. Connections to one system share a configuration, so that TLS
-/// sessions can be resumed and files are read once.
+/// Configurations created so far. Connections to one system share a configuration, so that its
+/// files are read once.
 static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
 
 /// The key of a configuration.
@@ -55,7 +56,7 @@ pub fn client_configuration(
             builder.dangerous().with_custom_certificate_verifier(verifier)
         }
     };
-    let configuration = match client {
+    let mut configuration = match client {
         None => builder.with_no_client_auth(),
         Some(ClientCertificate { certificate, key: file }) => {
             let chain = certificates("client certificate", certificate)?;
@@ -67,6 +68,9 @@ pub fn client_configuration(
                 .map_err(|error| unusable("client certificate", certificate, &error.to_string()))?
         }
     };
+    // Tickets are kept by host name: those of one server would be offered to another one at another
+    // port, and some servers then end the handshake. The databases' own clients resume nothing.
+    configuration.resumption = Resumption::disabled();
     let configuration = Arc::new(configuration);
     known.push(((tls.clone(), client.cloned()), Arc::clone(&configuration)));
     Ok(Some(configuration))
