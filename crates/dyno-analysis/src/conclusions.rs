@@ -303,7 +303,7 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
 }
 
-/// Of audits that only count rows and compare values; absent if any of them found fault.
+/// The conclusion that all audits passed, for workloads whose audits count no commits.
 fn data_intact(model: &ReportModel) -> Option<Conclusion> {
     let audits = model.audits.iter().filter(|audit| audit.verdict != AuditVerdict::NotChecked);
     let audits: Vec<&AuditRow> = audits.collect();

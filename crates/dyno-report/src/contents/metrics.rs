@@ -138,7 +138,7 @@ pub(crate) const PART: &[Metric] = &[Throughput, Mean, P95, P99, Committed, Fail
 /// Figures of the transactions of one name.
 pub(crate) const NAMED: &[Metric] =
     &[Throughput, Mean, P95, P99, Committed, RolledBack, Failed, Retries];
-/// What one transaction of a benchmark is on a system.
+/// Statements and commits of one transaction of a benchmark on a system.
 pub(crate) const PER_TRANSACTION: &[Metric] = &[StatementsPerTransaction, CommitsPerTransaction];
 /// Figures of a trial.
 pub(crate) const TRIAL: &[Metric] = &[

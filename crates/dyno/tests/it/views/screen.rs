@@ -78,7 +78,7 @@ impl Terminal {
         (settings.local_modes, suspend, quit)
     }
 
-    /// What was written while no screen was shown; it remains in the terminal.
+    /// The output outside of the screen, which stays in the terminal.
     fn outside_of_screens(&self) -> String {
         let text = self.text();
         let mut pieces = text.split(ENTER);

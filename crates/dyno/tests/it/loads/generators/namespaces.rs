@@ -115,7 +115,7 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
     });
     let cut_off = generators(&bench);
     assert_eq!(cut_off.len(), 2);
-    // Like a cable that is pulled: what is sent is lost, and nobody is told.
+    // As if a cable were pulled: packets are lost, and neither side gets an error.
     ip(&["link", "set", &machines.port(3), "down"]);
     wait_until("the trial has failed", || has("trial-failed"));
     wait_until("both generators have ended", || {
