@@ -13,6 +13,18 @@ use dyno_model::event::Listener;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::Target;
 
+/// Runs code for native workloads of the same kind, with the concrete type of all.
+macro_rules! with_natives {
+    ($all:expr, $workloads:ident => $call:expr) => {{
+        let mut all = $all.into_iter();
+        with_native!(all.next().expect("a workload"), first => {
+            let others = all.filter_map(|other| other.try_into().ok());
+            let $workloads = std::iter::once(first).chain(others).collect();
+            $call
+        })
+    }};
+}
+
 impl Native {
     /// Calls [`run_load`] with the native workload.
     pub fn run_load(
@@ -30,36 +42,26 @@ impl Native {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        self.run_groups_trial(Vec::new(), input, listener)
+        Self::run_groups_trial(vec![self], input, listener)
     }
 
-    /// [`run_part`] of it and others of its kind.
+    /// Calls [`run_part`] with native workloads of the same kind.
     pub fn run_part(
-        self,
-        others: Vec<Self>,
+        all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
         ready: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
-        with_native!(self, workload => {
-            let mut all = vec![workload];
-            all.extend(others.into_iter().filter_map(|other| other.try_into().ok()));
-            run_part(all, targets, input, ready, listener)
-        })
+        with_natives!(all, workloads => run_part(workloads, targets, input, ready, listener))
     }
 
     /// Calls [`run_groups_trial`] with native workloads of the same kind.
     pub fn run_groups_trial(
-        self,
-        others: Vec<Self>,
+        all: Vec<Self>,
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        with_native!(self, workload => {
-            let mut all = vec![workload];
-            all.extend(others.into_iter().filter_map(|other| other.try_into().ok()));
-            run_groups_trial(all, input, listener)
-        })
+        with_natives!(all, workloads => run_groups_trial(workloads, input, listener))
     }
 }

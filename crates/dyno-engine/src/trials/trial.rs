@@ -1,6 +1,6 @@
-//! Measurement of native workloads and scripts: [`run_load`] measures a load alone; [`run_trial`]
-//! adds everything that makes results trustworthy, from the baseline to the warnings.
-//! [`run_script_trial`] does the same for a script.
+//! Measurement of native workloads and scripts: [`run_load`] and [`run_script`] measure a load
+//! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy, from
+//! the baseline to the warnings.
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
@@ -8,7 +8,7 @@ use crate::custom_audit::CustomAudit;
 use crate::measure::elsewhere;
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
-use crate::measure::partial_result::{Measured, PartialResult, Remains};
+use crate::measure::partial_result::{Ended, Measured, PartialResult, Remains};
 use crate::measure::start::Start;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::native_clients::NativeClients;
@@ -64,6 +64,22 @@ pub fn run_load<W: Workload>(
     )
 }
 
+/// Measures a script alone: every client has its own thread and may block.
+///
+/// # Errors
+/// When a script failed before it was ready, or was not ready in time. The record contains later
+/// errors.
+pub fn run_script<S: Script>(
+    script: S,
+    threads: &ScriptThreads,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
+    listener.event(&input.enters(Phase::Ramp));
+    let audit = &CustomAudit::default();
+    alone(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
+}
+
 /// Measures clients without observers or audit.
 fn alone(
     clients: &impl Clients,
@@ -100,18 +116,29 @@ fn measure(
     begin: impl FnOnce(),
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
-    let mut worker_pool = WorkerPool::new(clients.kinds(), ending, input);
-    clients.spawn(&mut worker_pool)?;
-    worker_pool.await_ready(clients.ready_limit(), listener)?;
-    let start = match member {
+    let worker_pool = WorkerPool::new(clients.kinds(), ending, input);
+    let ready = || match member {
         Some(member) => member.ready(begin),
         None => {
             begin();
             Ok(Start::soon())
         }
     };
-    match start {
-        Ok(start) => Ok(worker_pool.run(&start, listener).into_measured(listener)),
+    Ok(run_pool(clients, worker_pool, ready, listener)?.into_measured(listener))
+}
+
+/// Runs clients until all have ended. `ready` is called when all are ready, and returns their
+/// common start.
+fn run_pool<'a>(
+    clients: &impl Clients,
+    mut worker_pool: WorkerPool<'a>,
+    ready: impl FnOnce() -> Result<Start, TrialError>,
+    listener: &mut dyn Listener,
+) -> Result<Ended<'a>, TrialError> {
+    clients.spawn(&mut worker_pool)?;
+    worker_pool.await_ready(clients.ready_limit(), listener)?;
+    match ready() {
+        Ok(start) => Ok(worker_pool.run(&start, listener)),
         Err(error) => {
             worker_pool.call_off();
             Err(error)
@@ -316,19 +343,9 @@ pub fn run_part<W: Workload>(
 ) -> Result<PartialResult, TrialError> {
     let workloads = workloads.into_iter().map(Arc::new).collect();
     let clients = Arc::new(NativeClients::new(workloads, targets, spare, input.load));
-    let mut worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
-    clients.spawn(&mut worker_pool)?;
-    worker_pool.await_ready(clients.ready_limit(), listener)?;
-    match ready() {
-        Ok(start) => {
-            let ended = worker_pool.run(&start, listener);
-            Ok(ended.into_part(clients.remains(), listener))
-        }
-        Err(error) => {
-            worker_pool.call_off();
-            Err(error)
-        }
-    }
+    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
+    let ended = run_pool(&clients, worker_pool, ready, listener)?;
+    Ok(ended.into_part(clients.remains(), listener))
 }
 
 /// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes

@@ -83,13 +83,6 @@ impl AnyWorkload {
         }
     }
 
-    fn into_sql(self) -> Option<Transactions> {
-        match self {
-            Self::Sql(sql) | Self::Tpcb(sql) => Some(sql),
-            Self::Native(_) | Self::Lua(_) => None,
-        }
-    }
-
     /// Removes setup scripts that `other` runs as well.
     pub(crate) fn leave_to(&mut self, other: &mut Self) {
         if let (Self::Lua(own), Self::Lua(other)) = (self, other) {
@@ -113,22 +106,14 @@ impl AnyWorkload {
     /// # Errors
     /// When nothing could be measured.
     pub(crate) fn run(
-        mut all: Vec<Self>,
+        all: Vec<Self>,
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        let others = all.split_off(1).into_iter();
-        match all.remove(0) {
-            Self::Native(native) => {
-                let native_of =
-                    |other| if let Self::Native(native) = other { Some(native) } else { None };
-                native.run_groups_trial(others.filter_map(native_of).collect(), input, listener)
-            }
-            Self::Sql(sql) | Self::Tpcb(sql) => {
-                let all = std::iter::once(sql).chain(others.filter_map(Self::into_sql));
-                Transactions::run(all.collect(), input, listener)
-            }
-            Self::Lua(lua) => lua.run(input, listener),
+        match OfOneKind::new(all) {
+            OfOneKind::Native(all) => Native::run_groups_trial(all, input, listener),
+            OfOneKind::Sql(all) => Transactions::run(all, input, listener),
+            OfOneKind::Lua(lua) => lua.run(input, listener),
         }
     }
 
@@ -137,26 +122,38 @@ impl AnyWorkload {
     /// # Errors
     /// When they cannot begin.
     pub(crate) fn run_part(
-        mut all: Vec<Self>,
+        all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
         ready: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
-        let others = all.split_off(1).into_iter();
-        match all.remove(0) {
-            Self::Native(native) => {
-                let native_of =
-                    |other| if let Self::Native(native) = other { Some(native) } else { None };
-                let others = others.filter_map(native_of).collect();
-                native.run_part(others, targets, input, ready, listener)
-            }
-            Self::Sql(sql) | Self::Tpcb(sql) => {
-                let all = std::iter::once(sql).chain(others.filter_map(Self::into_sql)).collect();
-                run_part(all, targets, input, ready, listener)
-            }
-            Self::Lua(_) => unreachable!("scripts are not divided"),
+        match OfOneKind::new(all) {
+            OfOneKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
+            OfOneKind::Sql(all) => run_part(all, targets, input, ready, listener),
+            OfOneKind::Lua(_) => unreachable!("scripts are not divided"),
         }
+    }
+}
+
+/// Workloads of the same kind, one per database; Lua scripts use one database.
+enum OfOneKind {
+    Native(Vec<Native>),
+    Sql(Vec<Transactions>),
+    Lua(Scripts),
+}
+
+impl OfOneKind {
+    fn new(all: Vec<AnyWorkload>) -> Self {
+        let (mut native, mut sql) = (Vec::new(), Vec::new());
+        for workload in all {
+            match workload {
+                AnyWorkload::Native(workload) => native.push(workload),
+                AnyWorkload::Sql(workload) | AnyWorkload::Tpcb(workload) => sql.push(workload),
+                AnyWorkload::Lua(lua) => return Self::Lua(lua),
+            }
+        }
+        if sql.is_empty() { Self::Native(native) } else { Self::Sql(sql) }
     }
 }
 
