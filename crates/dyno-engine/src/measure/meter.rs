@@ -13,8 +13,7 @@
 use super::interrupt::Interrupters;
 use super::load::TrialError;
 use super::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
-use crate::arrivals::think;
-use crate::arrivals::{Arrivals, TransactionStart};
+use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
 use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
@@ -125,7 +124,7 @@ pub struct Meter {
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
     admitted: u64,
-    /// Events that the client requested, in a closed loop.
+    /// Events that the client requested.
     taken: u64,
     /// Seed of the client's think times.
     seed: u64,
@@ -165,15 +164,15 @@ impl Meter {
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
-        let next = match &self.arrivals {
-            Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
-            None => {
-                let think = think(self.window.think(), self.seed, self.client, self.taken);
-                self.taken += 1;
-                await_stage(self.client, &self.window, self.last_end, think, self.admitted)
-            }
-        };
-        let Some(TransactionStart { start, is_counted, is_awaited }) = next else {
+        let (arrivals, window, counted) = (self.arrivals.as_deref(), &self.window, self.admitted);
+        let think = think(window.think(), self.seed, self.client, self.taken);
+        self.taken += 1;
+        let next = NextStart::new(arrivals, window, self.client, (self.last_end, think), counted);
+        if let Some(until) = next.waits_until(window) {
+            sleep_until(until, window);
+        }
+        let begun = next.begin(arrivals, window, counted);
+        let Some(TransactionStart { start, is_counted, is_awaited }) = begun else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
             self.state = LoopState::Between;
             return false;
@@ -370,32 +369,6 @@ impl Drop for Meter {
             });
         }
     }
-}
-
-/// Takes the next arrival and blocks until it is due; returns its time and whether it counts.
-/// `None` when nothing starts any more.
-fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<TransactionStart> {
-    let readiness = arrivals.readiness(window, admitted);
-    sleep_until(readiness.until(window)?, window);
-    arrivals.after(readiness, window)
-}
-
-/// In a closed loop: blocks until the think time has passed and the client may work in this stage.
-/// `None` when nothing starts any more.
-#[inline]
-fn await_stage(
-    client: ClientId,
-    window: &Window,
-    now: u64,
-    think: u64,
-    admitted: u64,
-) -> Option<TransactionStart> {
-    let from = window.works_from(client.0, now.saturating_add(think));
-    if from == now {
-        return TransactionStart::at_once(window, now, admitted);
-    }
-    sleep_until(from.min(window.closes()), window);
-    TransactionStart::at_once(window, window.now(), admitted)
 }
 
 /// Blocks until a time, or until nothing starts any more.

@@ -1,6 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, TransactionStart, think};
+use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
 use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::fatal::{Fatal, FatalCause};
@@ -218,22 +218,14 @@ impl<W: Workload> Client<W> {
         counted: u64,
         (think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<TransactionStart> {
-        let window = &self.window;
-        let Some(arrivals) = &self.arrivals else {
-            let mean = think_time.or(window.think());
-            let pause = think(mean, self.seed, self.id, sequence) + keying.0;
-            let from = window.works_from(self.id.0, now.saturating_add(pause));
-            if from == now {
-                return TransactionStart::at_once(window, now, counted);
-            }
-            let until = window.epoch() + Duration::from_nanos(from.min(window.closes()));
+        let (arrivals, window) = (self.arrivals.as_deref(), &self.window);
+        let pause = think(think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
+        let next = NextStart::new(arrivals, window, self.id, (now, pause), counted);
+        if let Some(until) = next.waits_until(window) {
+            let until = window.epoch() + Duration::from_nanos(until);
             self.io.sleep_until(until, || window.is_stopped()).await;
-            return TransactionStart::at_once(window, window.now(), counted);
-        };
-        let readiness = arrivals.readiness(window, counted);
-        let until = window.epoch() + Duration::from_nanos(readiness.until(window)?);
-        self.io.sleep_until(until, || window.is_stopped()).await;
-        arrivals.after(readiness, window)
+        }
+        next.begin(arrivals, window, counted)
     }
 
     /// Ends the run for all clients.

@@ -97,24 +97,70 @@ impl TransactionStart {
     }
 }
 
-/// The next step of a free client in an open loop.
+/// When a free client may start its next transaction, in any loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readiness {
-    /// It waits until the time and starts its transaction, unless everything has ended by then.
+pub(crate) enum NextStart {
+    /// Closed loop: at once, at this reading of the clock.
+    Now(u64),
+    /// Closed loop: after thinking, and when the stages require the client.
+    From(u64),
+    /// Open loop: when it is due, unless everything has ended by then.
     Due(TransactionStart),
-    /// No further arrivals; it waits for the end of the window.
+    /// Open loop: there are no further arrivals; the client waits for the end of the window.
     Rest,
-    /// Its work is done.
+    /// Open loop: the client's work is done.
     Over,
 }
 
-impl Readiness {
-    /// Until when the client waits, nanoseconds since the epoch; `None` when its work is done.
-    pub(crate) fn until(self, window: &Window) -> Option<u64> {
+impl NextStart {
+    /// The next start of a client that is free at `now`; `counted` is the number of its
+    /// transactions counted so far. Only closed loops have a `pause` before a transaction.
+    #[inline]
+    pub(crate) fn new(
+        arrivals: Option<&Arrivals>,
+        window: &Window,
+        client: ClientId,
+        (now, pause): (u64, u64),
+        counted: u64,
+    ) -> Self {
+        if let Some(arrivals) = arrivals {
+            return arrivals.next_start(window, counted);
+        }
+        match window.works_from(client.0, now.saturating_add(pause)) {
+            from if from == now => Self::Now(now),
+            from => Self::From(from),
+        }
+    }
+
+    /// Until when the client waits, nanoseconds since the epoch.
+    #[inline]
+    pub(crate) fn waits_until(self, window: &Window) -> Option<u64> {
         match self {
+            Self::From(from) => Some(from.min(window.closes())),
             Self::Due(begun) => Some(begun.start),
             Self::Rest => Some(window.closes()),
-            Self::Over => None,
+            Self::Now(_) | Self::Over => None,
+        }
+    }
+
+    /// The transaction that the client begins after waiting, if it may. An arrival is given back if
+    /// the run was stopped meanwhile.
+    #[inline]
+    pub(crate) fn begin(
+        self,
+        arrivals: Option<&Arrivals>,
+        window: &Window,
+        counted: u64,
+    ) -> Option<TransactionStart> {
+        match self {
+            Self::Now(now) => TransactionStart::at_once(window, now, counted),
+            Self::From(_) => TransactionStart::at_once(window, window.now(), counted),
+            Self::Due(begun) if window.is_stopped() => {
+                arrivals?.give_back(begun.start);
+                None
+            }
+            Self::Due(begun) => Some(begun),
+            Self::Rest | Self::Over => None,
         }
     }
 }
@@ -142,33 +188,22 @@ impl Arrivals {
         Some(Self { state: Mutex::new(state), origin })
     }
 
-    /// The next step of a free client; `counted` is the number of its transactions counted so far.
+    /// When a free client may start; `counted` is the number of its transactions counted so far.
     /// The budget of a stop rule by count is taken with the arrival, so that no client waits for a
     /// transaction that must not start.
-    pub(crate) fn readiness(&self, window: &Window, counted: u64) -> Readiness {
+    fn next_start(&self, window: &Window, counted: u64) -> NextStart {
         let now = window.now();
         if window.is_spent(counted) || now >= window.ends() {
-            return Readiness::Over;
+            return NextStart::Over;
         }
-        let Some(at) = self.take(window.closes()) else { return Readiness::Rest };
+        let Some(at) = self.take(window.closes()) else { return NextStart::Rest };
         match TransactionStart::at_once(window, at, counted) {
-            Some(begun) => Readiness::Due(TransactionStart { is_awaited: now < at, ..begun }),
+            Some(begun) => NextStart::Due(TransactionStart { is_awaited: now < at, ..begun }),
             None => {
                 self.give_back(at);
-                Readiness::Over
+                NextStart::Over
             }
         }
-    }
-
-    /// The transaction that a client begins after waiting. It is given back if the run was stopped
-    /// meanwhile.
-    pub(crate) fn after(&self, readiness: Readiness, window: &Window) -> Option<TransactionStart> {
-        let Readiness::Due(begun) = readiness else { return None };
-        if window.is_stopped() {
-            self.give_back(begun.start);
-            return None;
-        }
-        Some(begun)
     }
 
     /// Takes the next arrival before `closes` for the caller and returns its time; `None` when
