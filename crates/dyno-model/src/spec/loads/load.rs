@@ -226,40 +226,38 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
         fields.refuse("rate", message, "remove one of them; each stage sets its own `rate`");
     }
     // Invalid stages may have been intended to have a rate.
-    let is_staged = fields.node("stages").is_some();
-    let is_open = fields.node("rate").is_some()
-        || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
-    let is_searched = fields.node("find").is_some();
-    if is_overload && !is_open && !is_searched {
-        let message = format!("`{}` needs a rate", fields.path("overload"));
-        let help = "add for example `rate = \"500/s\"`; closed-loop clients wait for answers and \
-                    do not overload the system";
-        fields.refuse("overload", message, help);
+    let may_be_open = fields.node("stages").is_some() && stages.is_none();
+    if may_be_open || fields.node("find").is_some() || open_by(fields, stages, None).is_some() {
+        return;
     }
-    if !is_open && !is_searched && fields.node("spacing").is_some() {
-        let message = format!("`{}` needs a rate", fields.path("spacing"));
-        fields.refuse(
-            "spacing",
-            message,
-            "add for example `rate = \"500/s\"`; only an open loop has arrivals",
-        );
+    let overload = is_overload.then_some((
+        "overload",
+        "closed-loop clients wait for answers and do not overload the system",
+    ));
+    let spacing = fields.node("spacing").map(|_| ("spacing", "only an open loop has arrivals"));
+    for (key, reason) in overload.into_iter().chain(spacing) {
+        let message = format!("`{}` needs a rate", fields.path(key));
+        fields.refuse(key, message, format!("add for example `rate = \"500/s\"`; {reason}"));
     }
+}
+
+/// The key that makes the loop open, if one does.
+fn open_by(
+    fields: &Fields<'_>,
+    stages: Option<&Stages>,
+    find: Option<&Search>,
+) -> Option<&'static str> {
+    let has_rate = |by: Option<LoadBy>| by == Some(LoadBy::Rate);
+    let stages = has_rate(stages.map(|stages| stages.by)).then_some("stages");
+    let find = has_rate(find.map(|find| find.most)).then_some("find");
+    fields.node("rate").map(|_| "rate").or(stages).or(find)
 }
 
 /// A think time excludes arrivals.
 fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Search>) {
-    let Some(node) = fields.node("think") else { return };
-    let is_of_rate = |by| by == LoadBy::Rate;
-    let other = if fields.node("rate").is_some() {
-        "rate"
-    } else if stages.is_some_and(|stages| is_of_rate(stages.by)) {
-        "stages"
-    } else if find.is_some_and(|find| is_of_rate(find.most)) {
-        "find"
-    } else {
-        return;
-    };
-    thinks_at_a_rate(fields, "load.think", &format!("load.{other}"), node.span);
+    if let (Some(node), Some(key)) = (fields.node("think"), open_by(fields, stages, find)) {
+        thinks_at_a_rate(fields, "load.think", &format!("load.{key}"), node.span);
+    }
 }
 
 /// The same for workloads with think times of their own.
@@ -268,15 +266,11 @@ pub(in crate::spec) fn check_thinking(
     workload: &WorkloadPlan,
     load: &LoadPlan,
 ) {
-    if load.is_open()
-        && let Some(think) = own_think(workload)
+    if let (Some(think), Some(key)) =
+        (own_think(workload), open_by(fields, load.stages.as_ref(), load.find.as_ref()))
     {
-        let given =
-            ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
-        if let Some((key, node)) = given {
-            let think = format!("workload.{think}");
-            thinks_at_a_rate(fields, &think, &format!("load.{key}"), node.span);
-        }
+        let think = format!("workload.{think}");
+        thinks_at_a_rate(fields, &think, &format!("load.{key}"), fields.place(key));
     }
 }
 
