@@ -142,7 +142,7 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
 /// When one does, and when the server cannot be queried.
 pub fn inspect(original: &Target) -> Result<(), HostError> {
     let copy = place(original);
-    if is_there(original, &copy)? { run_lock::inspect(&copy) } else { Ok(()) }
+    if is_there(original, &copy)? { marker::check_unused(&copy) } else { Ok(()) }
 }
 
 fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {

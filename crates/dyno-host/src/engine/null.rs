@@ -23,6 +23,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     observe: None,
     versions: &[],
     tables: None,
+    shared_storage: None,
     is_plain_table: "",
     server: None,
 };

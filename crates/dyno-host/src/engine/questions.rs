@@ -20,6 +20,9 @@ pub(crate) struct Questions {
     pub(crate) versions: &'static [&'static str],
     /// Queries about tables; `None` where there are no tables.
     pub(crate) tables: Option<TableQuestions>,
+    /// Query for the storage engine whose tables all nodes of a cluster share. Where a server has
+    /// only one storage engine: `None`.
+    pub(crate) shared_storage: Option<&'static str>,
     /// Query prefix; the table's name follows. Whether the table is an ordinary one, created by
     /// this account, so that reading and writing it has no side effects.
     pub(crate) is_plain_table: &'static str,

@@ -1,17 +1,21 @@
-//! Proof that dyno created something: a secret key of this account, and notes of databases that are
-//! being created.
+//! Proof that dyno created something: a secret key of this account, notes of databases that are
+//! being created, and locked files of the runs that have not ended.
 //!
 //! Anybody who may write to a database can write a marker and list their own tables in it. So each
 //! row of a marker is signed with a key that only this account can read, and rows without a valid
-//! signature are ignored. The key and the notes are in `$XDG_STATE_HOME/dyno`
+//! signature are ignored. The key, the notes and the locked files are in `$XDG_STATE_HOME/dyno`
 //! (`~/.local/state/dyno`). Where that folder is not writable, the key exists only as long as the
 //! process, and tables that it leaves when it is killed are not recognised later.
+//!
+//! Whoever can verify a signature sees the locked files too. So the run that a signed row names is
+//! known to have ended or not, whichever node of a cluster is asked. The kernel releases the lock of
+//! a process that ends; one that is slow or stopped keeps it.
 
 use dyno_model::failure::OperationFailure;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -21,6 +25,8 @@ use std::sync::OnceLock;
 const KEY_BYTES: usize = 32;
 /// Only this account may read a file of this mode.
 const PRIVATE: u32 = 0o600;
+/// Folder of the locked files, each named after its run.
+const RUNS: &str = "runs";
 /// Length of a run's name in bytes.
 const RUN_BYTES: usize = 16;
 
@@ -30,12 +36,22 @@ pub(crate) fn this_run() -> &'static str {
     NAME.get_or_init(|| hex(&random::<RUN_BYTES>()))
 }
 
+/// Whether the run that a signed row names has not ended.
+pub(crate) fn is_running(run: &str) -> bool {
+    run == this_run() || folder().is_some_and(|folder| is_locked(&folder.join(RUNS).join(run)))
+}
+
 /// The signature of these texts with this account's key.
 pub(crate) fn signature(texts: &[&str]) -> String {
-    static KEY: OnceLock<hmac::Key> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let kept = folder().and_then(|folder| kept_key(&folder).ok());
-        hmac::Key::new(hmac::HMAC_SHA256, &kept.unwrap_or_else(random))
+    static KEY: OnceLock<(hmac::Key, Option<File>)> = OnceLock::new();
+    let (key, _lock) = KEY.get_or_init(|| {
+        // A run that nobody can recognise as running must not sign with the key of the account.
+        let kept = folder().and_then(|folder| {
+            let lock = lock_run(&folder, this_run()).ok()?;
+            Some((kept_key(&folder).ok()?, lock))
+        });
+        let (key, lock) = kept.map_or_else(|| (random(), None), |(key, lock)| (key, Some(lock)));
+        (hmac::Key::new(hmac::HMAC_SHA256, &key), lock)
     });
     let mut context = hmac::Context::with_key(key);
     for text in texts {
@@ -107,6 +123,34 @@ fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Lets a test act as another run, until the file is dropped.
+#[cfg(test)]
+pub(crate) fn act_as_running(run: &str) -> File {
+    lock_run(&folder().unwrap(), run).unwrap()
+}
+
+/// Creates and locks the file of a run; removes those of runs that have ended.
+fn lock_run(folder: &Path, run: &str) -> io::Result<File> {
+    let runs = folder.join(RUNS);
+    make_folder(&runs)?;
+    for ended in fs::read_dir(&runs)?.flatten().filter(|file| !is_locked(&file.path())) {
+        let _ = fs::remove_file(ended.path());
+    }
+    // Under the name that others look for, it is locked from the beginning.
+    let fresh = folder.join(format!("run-{run}"));
+    let file = dyno_files::create_new(&fresh, PRIVATE)?;
+    file.try_lock().map_err(io::Error::from).and_then(|()| fs::rename(&fresh, runs.join(run)))?;
+    Ok(file)
+}
+
+/// Whether a process holds the lock of this file. One that cannot be opened counts as locked.
+fn is_locked(path: &Path) -> bool {
+    match dyno_files::open(path, 0) {
+        Ok(file) => file.into_file().try_lock_shared().is_err(),
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    }
+}
+
 /// The key in a folder, created if there is none. When several processes create one, the first
 /// wins.
 fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
@@ -156,6 +200,20 @@ mod tests {
         let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap()).collect();
         let [key] = &files[..] else { panic!("{files:?}") };
         assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_run_counts_as_running_until_its_process_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |run: &str| folder.path().join(RUNS).join(run);
+        let lock = lock_run(folder.path(), "slow").unwrap();
+        let _other = lock_run(folder.path(), "other").unwrap();
+        assert!(is_locked(&file("slow")), "the lock of one that is slow is not taken from it");
+        drop(lock);
+        assert!(!is_locked(&file("slow")) && is_locked(&file("other")));
+        let _third = lock_run(folder.path(), "third").unwrap();
+        assert!(!file("slow").exists() && file("other").exists(), "only what ended is removed");
+        assert!(!is_locked(&file("slow")));
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //! | PostgreSQL | advisory lock of a session, or, with a pooler, of a transaction | the database |
 //! | MySQL family | `GET_LOCK` | the node of a cluster that the URL names |
 //! | SQLite | a lock file next to the database file | all processes of this machine |
+//!
+//! Another run that uses another node of a cluster, or a server without such a lock, is recognised
+//! by the marker ([`crate::marker`]), which names it.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::{LockQuestions, questions};
@@ -102,7 +105,7 @@ pub(crate) fn take(
     let held = match held {
         Some(held) => held,
         None if is_own() => Held::Elsewhere,
-        None => return Err(Refused::InUse(in_use(target))),
+        None => return Err(Refused::InUse(in_use(target, remedy(&target.endpoint)))),
     };
     let taken = Rc::new(RunLock(held));
     HELD.with_borrow_mut(|held| {
@@ -116,7 +119,7 @@ pub(crate) fn take(
 ///
 /// # Errors
 /// As [`take`].
-pub fn inspect(target: &Target) -> Result<(), HostError> {
+pub(crate) fn inspect(target: &Target) -> Result<(), HostError> {
     match &target.endpoint {
         Endpoint::File(database) if !lock_file(database).exists() => Ok(()),
         _ => Ok(take(target, || false).map(|_lock| ())?),
@@ -225,14 +228,18 @@ fn prepared(
     Ok(questions.take)
 }
 
-fn in_use(target: &Target) -> HostError {
+fn remedy(endpoint: &Endpoint) -> &'static str {
+    match endpoint {
+        Endpoint::File(_) => "wait until it ends, or stop that process",
+        _ => "wait until it ends; if its process has already ended, terminate that session",
+    }
+}
+
+/// The error of a database that another run uses.
+pub(crate) fn in_use(target: &Target, remedy: &str) -> HostError {
     let database = target.database_name();
     let known: Vec<String> = run_of(target).into_iter().chain(holder(target)).collect();
     let known = if known.is_empty() { String::new() } else { format!(": {}", known.join(", ")) };
-    let remedy = match &target.endpoint {
-        Endpoint::File(_) => "wait until it ends, or stop that process",
-        _ => "wait until it ends; if its process has already ended, terminate that session",
-    };
     HostError::new(format!(
         "another run of dyno uses the database {database:?}{known}\nhint: {remedy}"
     ))

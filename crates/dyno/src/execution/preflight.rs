@@ -12,7 +12,7 @@ use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::shell::missing_command;
-use dyno_host::{HostError, existing, network_path, probe, run_lock, server};
+use dyno_host::{HostError, existing, network_path, probe, server};
 use dyno_host::{copies, databases};
 use dyno_model::client_group::ClientGroup;
 use dyno_model::failure::OperationFailure;
@@ -339,7 +339,7 @@ impl<'p> Look<'p, '_> {
         // SQLite answers no query while another run writes.
         if let (Endpoint::File(_), Ok(target)) =
             (&source.endpoint, existing::target(source, system.query_mode, timeout))
-            && let Err(error) = run_lock::inspect(&target)
+            && let Err(error) = marker::check_unused(&target)
         {
             return self.tell(Obstacle::said(&error.to_string()));
         }
@@ -378,7 +378,7 @@ impl<'p> Look<'p, '_> {
         }
         let claim = marker::examine(target, &options);
         if claim.is_ok()
-            && let Err(error) = run_lock::inspect(target)
+            && let Err(error) = marker::check_unused(target)
         {
             self.tell(Obstacle::said(&error.to_string()));
         }

@@ -28,6 +28,10 @@ pub(super) const QUESTIONS: Questions = Questions {
             ORDER BY i.table_name, i.index_name <> 'PRIMARY', i.index_name, i.seq_in_index",
         cache: "SELECT 'innodb_buffer_pool_size', @@innodb_buffer_pool_size",
     }),
+    shared_storage: Some(
+        "SELECT engine FROM information_schema.engines WHERE engine IN ('ndbcluster', 'InnoDB') \
+         AND support IN ('YES', 'DEFAULT') ORDER BY engine = 'InnoDB' LIMIT 1",
+    ),
     is_plain_table: "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
         AND NOT EXISTS (SELECT 1 FROM information_schema.triggers r WHERE r.event_object_schema = t.table_schema \
         AND r.event_object_table = t.table_name) AND t.table_name =",

@@ -31,6 +31,7 @@ pub(super) const QUESTIONS: Questions = Questions {
             ORDER BY 1, NOT x.indisprimary, 2, k.place",
         cache: "SELECT name, (setting::bigint * current_setting('block_size')::bigint)::text FROM pg_catalog.pg_settings WHERE name = 'shared_buffers'",
     }),
+    shared_storage: None,
     is_plain_table: "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = current_schema() AND c.relkind = 'r' AND pg_get_userbyid(c.relowner) = current_user \
         AND NOT c.relhasrules AND NOT c.relhastriggers AND NOT c.relrowsecurity AND c.relname =",

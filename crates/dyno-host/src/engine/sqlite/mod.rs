@@ -22,6 +22,7 @@ pub(super) const QUESTIONS: Questions = Questions {
         cache: "SELECT 'cache_size', CASE WHEN cache_size < 0 THEN -1024 * cache_size ELSE cache_size * page_size END \
             FROM pragma_cache_size, pragma_page_size",
     }),
+    shared_storage: None,
     is_plain_table: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name =",
     server: None,
 };

@@ -13,15 +13,16 @@
 //! Any account with the privilege to create tables can create one with this name. So a marker
 //! counts only if it is an ordinary table of this account, each row is signed
 //! ([`crate::ownership`]), and unsigned rows are ignored. Whoever claims or cleans up a database
-//! holds its lock ([`crate::run_lock`]).
+//! holds its lock ([`crate::run_lock`]). On a cluster the lock may be that of one node, so dyno also
+//! refuses a database whose marker names another run that has not ended.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
 use crate::error::HostError;
-use crate::ownership::{signature, this_run};
+use crate::ownership::{is_running, signature, this_run};
 use crate::run_lock::{self, Refused, RunLock};
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -34,6 +35,9 @@ pub const EVERYTHING: &str = "*";
 
 /// Represents the database itself, if dyno created it: no table can have this name.
 const DATABASE: &str = " database";
+
+/// The remedy for a run of this account that has not ended.
+const PROCESS: &str = "wait until it ends, or stop its process";
 
 /// Number of tables that an error names.
 const TABLES_SHOWN: usize = 5;
@@ -103,15 +107,6 @@ fn not_our_marker(database: &str) -> HostError {
     ))
 }
 
-/// The error of another run's marker without a lock that tells whether that run has ended.
-fn may_be_in_use(database: &str) -> HostError {
-    HostError::new(format!(
-        "the database {database:?} has the marker of another run, and the server has no lock that \
-         tells whether that run has ended\n\
-         hint: if it has ended, `dyno cleanup` removes what it left"
-    ))
-}
-
 /// Locks and claims the target's database: marks it when it is empty, and recognises an existing
 /// marker and the tables it lists.
 ///
@@ -122,22 +117,54 @@ pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostE
     let (claim, marker) = inspect(target, options)?;
     if let Some((mut marker, is_marked)) = marker {
         let failed = not_marked(&claim.database);
-        let is_unlocked = lock.as_ref().is_some_and(|lock| lock.problem().is_some());
-        if !is_marked {
-            marker.create().map_err(failed)?;
-        } else if is_unlocked
-            && marker.rows().map_err(failed)?.iter().any(|row| row.run != this_run())
-        {
-            return Err(may_be_in_use(&claim.database));
+        if !is_marked && let Err(failure) = marker.create() {
+            // Another run may have created it meanwhile, through another node.
+            if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
+                return Err(failed(failure));
+            }
         }
-        marker.name_run(options).map_err(failed)?;
+        if !marker.name_run(options).map_err(failed)? {
+            return Err(run_lock::in_use(target, PROCESS));
+        }
     }
     Ok(Claim { lock, ..claim })
 }
 
-/// Locks a database against other runs; a lock that this process holds is shared.
+/// Locks a database against other runs; a lock that this process holds is shared. The marker names
+/// the run that another node of a cluster may have locked it for.
 pub(crate) fn lock(target: &Target) -> Result<Option<Rc<RunLock>>, HostError> {
-    Ok(take_lock(target)?)
+    let lock = take_lock(target)?;
+    // SQLite's lock is seen by every process that sees the file.
+    if target.engine.keeps_data() && !matches!(target.endpoint, Endpoint::File(_)) {
+        check_owner(target)?;
+    }
+    Ok(lock)
+}
+
+/// Checks that the marker names no other run that has not ended.
+fn check_owner(target: &Target) -> Result<(), HostError> {
+    let database = target.database_name();
+    let failed = not_marked(&database);
+    let mut marker = Marker::open_to_clean_up(target).map_err(failed)?;
+    if marker.tables().map_err(failed)?.contains(MARKER_TABLE)
+        && marker.is_ours().map_err(failed)?
+        && marker.claim_row().map_err(failed)?.is_some_and(|row| row.is_in_use())
+    {
+        return Err(run_lock::in_use(target, PROCESS));
+    }
+    Ok(())
+}
+
+/// Checks whether another run uses a database; leaves nothing behind.
+///
+/// # Errors
+/// When one does, and when the server cannot be queried.
+pub fn check_unused(target: &Target) -> Result<(), HostError> {
+    run_lock::inspect(target)?;
+    match target.endpoint {
+        Endpoint::File(_) => Ok(()),
+        _ => lock(target).map(|_lock| ()),
+    }
 }
 
 fn take_lock(target: &Target) -> Result<Option<Rc<RunLock>>, Refused> {
@@ -146,8 +173,9 @@ fn take_lock(target: &Target) -> Result<Option<Rc<RunLock>>, Refused> {
 
 /// Whether the marker names this run.
 fn is_of_this_run(target: &Target) -> Asked<bool> {
-    let rows = Marker::open_to_clean_up(target)?.rows()?;
-    Ok(rows.iter().any(|row| row.table.is_empty() && row.run == this_run()))
+    let mut marker = Marker::open_to_clean_up(target)?;
+    Ok(marker.tables()?.contains(MARKER_TABLE)
+        && marker.claim_row()?.is_some_and(|row| row.run == this_run()))
 }
 
 /// Returns what [`claim`] would, without writing.
@@ -225,8 +253,7 @@ impl Claim {
             true => Ok(()),
             false => Err(HostError::new(format!(
                 "another run of dyno has claimed the database {:?} meanwhile\n\
-                 hint: start a run only after the other has ended; on a cluster, use the same node \
-                 for both",
+                 hint: start a run only after the other has ended",
                 self.database
             ))),
         }
@@ -410,6 +437,9 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     if !marker.is_ours().map_err(failed)? {
         return Err(not_our_marker(&database));
     }
+    if !marker.take_over(true).map_err(failed)? {
+        return Err(run_lock::in_use(target, PROCESS));
+    }
     let ours = marker.ours(&existing).map_err(failed)?;
     let dropped: Vec<String> = existing
         .into_iter()
@@ -446,6 +476,13 @@ struct Row {
     run: String,
 }
 
+impl Row {
+    /// Whether another run wrote it and has not ended.
+    fn is_in_use(&self) -> bool {
+        self.run != this_run() && is_running(&self.run)
+    }
+}
+
 impl Marker {
     fn open(target: &Target) -> Asked<Self> {
         ControlConnection::open(target).map(|session| Self::with(session, target))
@@ -466,10 +503,15 @@ impl Marker {
     }
 
     fn create(&mut self) -> Asked<()> {
+        let shared = questions(self.engine).shared_storage;
+        let storage = match shared.and_then(|sql| self.session.first(sql).ok().flatten()) {
+            Some(engine) => format!(" ENGINE = {engine}"),
+            None => String::new(),
+        };
         // MySQL needs a length for text keys; 191 fits every character set and row format.
         self.session.run(&format!(
             "CREATE TABLE {MARKER_TABLE} (table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191) NOT NULL, \
-             created_at VARCHAR(40) NOT NULL, run VARCHAR(40) NOT NULL, signature VARCHAR(80) NOT NULL)"
+             created_at VARCHAR(40) NOT NULL, run VARCHAR(40) NOT NULL, signature VARCHAR(80) NOT NULL){storage}"
         ))
     }
 
@@ -488,16 +530,52 @@ impl Marker {
             .map(|value| self.engine.dialect().literal(value))
     }
 
-    /// Updates the row of the claim to name this run.
-    fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<()> {
-        if !self.rows()?.iter().any(|row| row.table.is_empty()) {
-            return self.forget("").and_then(|()| self.record("", options));
+    /// Updates the row of the claim to name this run; `false` when it names another that uses the
+    /// database.
+    fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<bool> {
+        if self.claim_row()?.is_none() {
+            // Of two runs at once the later one finds the row of the other.
+            let recorded = self.forget("").and_then(|()| self.record("", options));
+            if self.claim_row()?.is_none() {
+                return recorded.map(|()| false);
+            }
         }
-        let [_, experiment, created_at, run, signed] = self.values("", options);
-        self.session.run(&format!(
-            "UPDATE {MARKER_TABLE} SET experiment = {experiment}, created_at = {created_at}, run = {run}, signature = {signed} \
-             WHERE table_name = ''"
-        ))
+        if !self.take_over(options.is_shared)? {
+            return Ok(false);
+        }
+        let [_, experiment, created_at, ..] = self.values("", options);
+        let described = format!(
+            "UPDATE {MARKER_TABLE} SET experiment = {experiment}, created_at = {created_at} WHERE table_name = ''"
+        );
+        self.session.run(&described).map(|()| true)
+    }
+
+    /// Puts this run in place of an earlier one into the row of the claim, if it has one; `false`
+    /// when another run uses the database. `is_shared` is false when no other run can reach it.
+    fn take_over(&mut self, is_shared: bool) -> Asked<bool> {
+        let row = match self.claim_row()? {
+            None => return Ok(true),
+            Some(row) if row.run == this_run() => return Ok(true),
+            Some(row) if is_shared && row.is_in_use() => return Ok(false),
+            Some(row) => row,
+        };
+        let literal = |text: &str| self.engine.dialect().literal(text);
+        let signed = literal(&signature(&[&self.database, "", this_run()]));
+        // Of two runs at once, on whichever nodes, one changes nothing or is rejected.
+        let changed = self.session.run(&format!(
+            "UPDATE {MARKER_TABLE} SET run = {}, signature = {signed} WHERE table_name = '' AND run = {}",
+            literal(this_run()),
+            literal(&row.run)
+        ));
+        match self.claim_row()? {
+            Some(row) if row.run == this_run() => Ok(true),
+            _ => changed.map(|()| false),
+        }
+    }
+
+    /// The row of the claim.
+    fn claim_row(&mut self) -> Asked<Option<Row>> {
+        Ok(self.rows()?.into_iter().find(|row| row.table.is_empty()))
     }
 
     fn forget(&mut self, table: &str) -> Asked<()> {

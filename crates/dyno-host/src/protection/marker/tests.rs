@@ -1,7 +1,7 @@
 //! Tests of the marker on SQLite.
 
 use super::*;
-use dyno_model::target::Endpoint;
+use crate::ownership::act_as_running;
 
 const OPTIONS: ClaimOptions<'static> = ClaimOptions {
     experiment: "rush's",
@@ -121,4 +121,40 @@ fn cleanup_drops_what_dyno_created_and_nothing_else() {
         Vec::<String>::new(),
         "without a marker nothing is dropped"
     );
+}
+
+/// As through another node of a cluster: the lock is free, and the marker names the other run.
+#[test]
+fn a_database_whose_marker_names_another_run_is_taken_only_after_that_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    let mut claim_made = claim(&target, &OPTIONS).unwrap();
+    claim_made.check(&target, true).unwrap();
+    let name = format!("another-{}", this_run());
+    let other = act_as_running(&name);
+    let signed = signature(&["shop.db", "", &name]);
+    let taken = format!(
+        "UPDATE dyno_marker SET run = '{name}', signature = '{signed}' WHERE table_name = ''"
+    );
+    run(&target, &[&taken]);
+    let in_use = "another run of dyno uses the database \"shop.db\"";
+    let refused = [
+        claim(&target, &OPTIONS).map(drop),
+        cleanup(&target, &BTreeSet::new()).map(drop),
+        check_owner(&target),
+    ];
+    for refused in refused {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.starts_with(in_use), "{refused}");
+    }
+    let lost = claim_made.check(&target, true).unwrap_err().to_string();
+    assert!(lost.contains("has claimed the database \"shop.db\" meanwhile"), "{lost}");
+    let own = ClaimOptions { is_shared: false, ..OPTIONS };
+    claim(&target, &own).unwrap();
+    run(&target, &[&taken]);
+    drop(other);
+    claim(&target, &OPTIONS).unwrap();
+    claim_made.check(&target, true).unwrap();
+    run(&target, &["DROP TABLE dyno_marker"]);
+    claim_made.check(&target, true).expect_err("the marker is gone, and another run may have come");
 }

@@ -16,7 +16,7 @@ struct Host {
     bench: Bench,
     target: Target,
     url: String,
-    _server: Option<RunningServer>,
+    server: Option<RunningServer>,
 }
 
 impl Host {
@@ -30,39 +30,48 @@ impl Host {
                 bench,
                 target,
                 url: format!("sqlite:{}", file.display()),
-                _server: None,
+                server: None,
             });
         }
         let server = running_server(kind, &[])?;
         let target = server.target();
-        let Endpoint::Tcp { host, port } = &target.endpoint else {
-            panic!("servers of tests listen to TCP")
-        };
-        let url = url(&target, host, *port);
-        Some(Self { bench, target, url, _server: Some(server) })
+        Some(Self { bench, url: url_of(&target), target, server: Some(server) })
     }
 
-    fn spec(&self, load: &str) -> String {
+    /// The addresses under which other runs may reach the same database.
+    fn urls(&self) -> Vec<String> {
+        let nodes = self.server.iter().flat_map(RunningServer::nodes);
+        let urls: Vec<String> = nodes.map(|node| url_of(&node.target())).collect();
+        if urls.is_empty() { vec![self.url.clone()] } else { urls }
+    }
+
+    fn spec(url: &str, load: &str) -> String {
         format!(
-            "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"{}\"\n[workload]\nkind = \"rush\"\nrows = 100\n\
-             variant = \"in-place\"\n[load]\nclients = 2\n{load}\n[design]\nblocks = 1\n",
-            self.url
+            "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"{url}\"\n[workload]\nkind = \"rush\"\nrows = 100\n\
+             variant = \"in-place\"\n[load]\nclients = 2\n{load}\n[design]\nblocks = 1\n"
         )
     }
 
     /// A run that ends when it is told to.
     fn endless(&self) -> Running<'_> {
-        self.bench.file("endless.toml", self.spec("duration = \"10m\""));
+        self.bench.file("endless.toml", Self::spec(&self.url, "duration = \"10m\""));
         let run =
             Running::of(&self.bench, self.bench.command(&["run", "endless.toml", "--out", "r"]));
         run.await_phase(Phase::Measure);
         run
     }
 
-    fn short(&self, out: &str) -> Ended {
-        self.bench.file("short.toml", self.spec("transactions = 20"));
+    fn short(&self, url: &str, out: &str) -> Ended {
+        self.bench.file("short.toml", Self::spec(url, "transactions = 20"));
         self.bench.dyno(&["run", "short.toml", "--out", out])
     }
+}
+
+fn url_of(target: &Target) -> String {
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("servers of tests listen to TCP")
+    };
+    url(target, host, *port)
 }
 
 fn url(target: &Target, host: &str, port: u16) -> String {
@@ -73,19 +82,22 @@ fn url(target: &Target, host: &str, port: u16) -> String {
 fn others_are_kept_out(kind: ServerKind) {
     let Some(host) = Host::open(kind) else { return };
     let run = host.endless();
-    for refused in [host.short("second"), host.bench.dyno(&["plan", "short.toml"])] {
-        assert_eq!(refused.code, PREFLIGHT_FAILED, "{kind}: {refused}");
-        let told = format!("{}{}", refused.stdout, refused.stderr);
-        assert!(told.contains("another run of dyno uses the database"), "{kind}: {refused}");
-        let name = match kind {
-            ServerKind::Sqlite => format!(": process {}\n", run.pid()),
-            _ => "experiment \"endless\", since \"".to_owned(),
-        };
-        assert!(told.contains(&name), "{kind}: the first run is named: {refused}");
+    for url in host.urls() {
+        for refused in [host.short(&url, "second"), host.bench.dyno(&["plan", "short.toml"])] {
+            assert_eq!(refused.code, PREFLIGHT_FAILED, "{kind}: {refused}");
+            let told = format!("{}{}", refused.stdout, refused.stderr);
+            assert!(told.contains("another run of dyno uses the database"), "{kind}: {refused}");
+            let name = match kind {
+                ServerKind::Sqlite => format!(": process {}\n", run.pid()),
+                _ => "experiment \"endless\", since \"".to_owned(),
+            };
+            assert!(told.contains(&name), "{kind}: the first run is named: {refused}");
+        }
+        let refused = host.bench.dyno(&["cleanup", "short.toml"]);
+        assert_eq!(refused.code, SERVER_FAILED, "{kind}: {refused}");
+        let reason = "another run of dyno uses the database";
+        assert!(refused.stderr.contains(reason), "{kind}: {refused}");
     }
-    let refused = host.bench.dyno(&["cleanup", "short.toml"]);
-    assert_eq!(refused.code, SERVER_FAILED, "{kind}: {refused}");
-    assert!(refused.stderr.contains("another run of dyno uses the database"), "{kind}: {refused}");
     run.interrupt();
     let ended = run.ended();
     assert_eq!(ended.code, INTERRUPTED, "{kind}: {ended}");
@@ -98,7 +110,8 @@ fn others_are_kept_out(kind: ServerKind) {
     let run = host.endless();
     crate::program::signal("-KILL", run.pid());
     run.ended();
-    let ended = host.short("after");
+    let urls = host.urls();
+    let ended = host.short(urls.last().expect("a server has a node"), "after");
     assert!(ended.is_done(), "{kind}: {ended}");
     assert_eq!(ask(&host.target, host.target.engine.dialect().user_tables), "", "{kind}: {ended}");
     let left: Vec<String> =
@@ -126,10 +139,14 @@ fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_sqlite() {
     others_are_kept_out(ServerKind::Sqlite);
 }
 
-/// Both runs name the same node: each node has locks of its own.
+/// Each node has locks of its own; all have the marker.
 #[test]
-fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_a_cluster() {
+fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_galera() {
     others_are_kept_out(ServerKind::Galera);
+}
+
+#[test]
+fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_ndb() {
     others_are_kept_out(ServerKind::Ndb);
 }
 
@@ -139,7 +156,7 @@ fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_a_cluster() {
 fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
     for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
         let Some(host) = Host::open(kind) else { continue };
-        host.bench.file("long.toml", host.spec("duration = \"3s\""));
+        host.bench.file("long.toml", Host::spec(&host.url, "duration = \"3s\""));
         let run = Running::of(&host.bench, host.bench.command(&["run", "long.toml", "--out", "r"]));
         run.await_phase(Phase::Measure);
         ask(&host.target, "UPDATE dyno_marker SET run = 'another' WHERE table_name = ''");
@@ -204,12 +221,12 @@ fn behind_a_pooler_a_run_keeps_others_out_and_cleanup_too() {
     let pooler = Pooler::new(name, *port);
     let address = pooler.address();
     let pooled = url(&host.target, &address.ip().to_string(), address.port());
-    host.bench.file("direct.toml", host.spec("transactions = 20"));
+    host.bench.file("direct.toml", Host::spec(&host.url, "transactions = 20"));
     host.url = pooled;
     let run = host.endless();
     let locks = "SELECT string_agg(a.state, ' ') FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory'";
     assert_eq!(ask(&host.target, locks), "idle in transaction");
-    let through = host.short("second");
+    let through = host.short(&host.url, "second");
     assert_eq!(through.code, PREFLIGHT_FAILED, "{through}");
     let refused = host.bench.dyno(&["run", "direct.toml", "--out", "third"]);
     assert_eq!(refused.code, PREFLIGHT_FAILED, "{refused}");
