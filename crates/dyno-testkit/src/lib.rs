@@ -34,6 +34,10 @@ pub use tempfile::TempDir;
 /// Environment variable that makes a missing server fail the tests that need it.
 pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
 
+/// Environment variable with the kinds of servers that tests may start, separated by spaces; all if
+/// it is not set. Tests of others end at once.
+const SERVERS: &str = "DYNO_TEST_SERVERS";
+
 /// Prints why a test is skipped, or fails it if nothing may be missing.
 ///
 /// # Panics
@@ -49,6 +53,10 @@ pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     let server = ManagedServer::new(kind);
     if !kind.engine().is_server() {
         return Some(server);
+    }
+    let chosen = std::env::var(SERVERS).ok();
+    if chosen.is_some_and(|kinds| kinds.split(' ').all(|it| it != kind.name())) {
+        return None;
     }
     match locate(kind, None) {
         Ok(_) => Some(server),

@@ -104,10 +104,13 @@ fn start_or_say(kind: Kind) -> Option<Server> {
 
 /// The folder of the server's programs.
 fn binaries(kind: Kind) -> Option<PathBuf> {
-    let (variable, program) = match kind {
-        Kind::Mariadb => ("DYNO_MARIADB_BIN_DIR", "mariadbd"),
-        Kind::Mysql => ("DYNO_MYSQL_BIN_DIR", "mysqld"),
+    let (name, variable, program) = match kind {
+        Kind::Mariadb => ("mariadb", "DYNO_MARIADB_BIN_DIR", "mariadbd"),
+        Kind::Mysql => ("mysql", "DYNO_MYSQL_BIN_DIR", "mysqld"),
     };
+    if std::env::var("DYNO_TEST_SERVERS").is_ok_and(|kinds| !kinds.contains(name)) {
+        return None;
+    }
     let mut folders: Vec<PathBuf> =
         std::env::var_os(variable).map(PathBuf::from).into_iter().collect();
     match kind {

@@ -115,7 +115,7 @@ fn statement_counts_agree_with_the_servers_own_counters() {
         // PostgreSQL counts the statistics that its vacuum gathers as inserted rows.
         let settings: &[_] =
             if kind == ServerKind::Postgres { &[("autovacuum", "off")] } else { &[] };
-        let Some(server) = running_server(kind, settings) else { return };
+        let Some(server) = running_server(kind, settings) else { continue };
         let bench = Bench::new();
         let spec = format!(
             "title = \"Counting\"\n{}[workload]\nkind = \"oltp_read_write\"\ntables = 2\ntable_size = 500\n\
