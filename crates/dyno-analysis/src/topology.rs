@@ -65,7 +65,10 @@ fn paths(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyPath> {
                 let (via, what) = match &endpoint.via {
                     Via::Tcp => (PathVia::Tcp, String::new()),
                     Via::Socket => (PathVia::Socket, String::new()),
-                    Via::Address(address) => (PathVia::Address, address.to_string()),
+                    Via::Address(address) => {
+                        let pooler = version(&address.to_string());
+                        (PathVia::Address, format!("{address} {pooler}"))
+                    }
                     Via::Proxy(proxy) => (
                         PathVia::Proxy,
                         format!("{} {}", proxy.kind.name(), version(proxy.kind.name())),

@@ -56,6 +56,14 @@ impl Pooler {
     }
 }
 
+/// The pooler at the address of a target, if any.
+///
+/// # Errors
+/// When it cannot be reached or a query fails.
+pub fn at(target: &Target) -> Asked<Option<Pooler>> {
+    examine(&mut ControlConnection::open(target)?, target)
+}
+
 /// The pooler between this session and the server, if any.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use dyno_drivers::open_files;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_host::pooler::{self, Pooler};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, network_path, probe, server};
 use dyno_host::{copies, databases};
@@ -19,6 +20,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
+    Via,
 };
 use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
 use dyno_model::target::{Endpoint, Target};
@@ -352,10 +354,11 @@ impl<'p> Look<'p, '_> {
         if let Some(text) = connected.pooler.as_ref().and_then(|it| it.obstacle(target)) {
             return self.tell(Obstacle::said(&text));
         }
+        let is_pooled = self.is_pooled(target, connected.pooler.as_ref());
         match self.databases(source, target) {
             Ok(databases) => {
                 for database in &databases {
-                    self.database(source, database, yes_write_to);
+                    self.database(source, database, is_pooled, yes_write_to);
                 }
             }
             Err(error) => self.tell(Obstacle::said(&error)),
@@ -365,8 +368,35 @@ impl<'p> Look<'p, '_> {
         }
     }
 
+    /// Whether a pooler is in front of a server on one of the clients' paths to it, each of which
+    /// must be usable.
+    fn is_pooled(&mut self, target: &Target, own: Option<&Pooler>) -> bool {
+        let mut is_pooled = own.is_some();
+        for endpoint in &self.plan.endpoints {
+            let Via::Address(address) = &endpoint.via else { continue };
+            let target = Target { endpoint: address.clone(), ..target.clone() };
+            let problem = match pooler::at(&target) {
+                Ok(found) => {
+                    is_pooled |= found.is_some();
+                    found.and_then(|it| it.obstacle(&target))
+                }
+                Err(failure) => Some(failure.to_string()),
+            };
+            if let Some(problem) = problem {
+                self.tell(Obstacle::said(&format!("endpoint {}: {problem}", endpoint.name)));
+            }
+        }
+        is_pooled
+    }
+
     /// Checks that dyno may use a database, and that scripts find the tables they need.
-    fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
+    fn database(
+        &mut self,
+        source: &ExistingSystem,
+        target: &Target,
+        is_pooled: bool,
+        yes_write_to: Option<&str>,
+    ) {
         let options = ClaimOptions {
             experiment: &self.plan.name,
             created_at: "",
@@ -389,7 +419,7 @@ impl<'p> Look<'p, '_> {
             self.tell(Obstacle::said(&error.to_string()));
         }
         let is_read = claim.is_err() && source.data == DataPolicy::Existing;
-        if is_read && matches!(probe::is_pooled(target), Ok(true)) {
+        if is_read && is_pooled {
             let database = target.database_name();
             return self.tell(Obstacle::said(&format!(
                 "a connection pooler is in front of the server, so dyno cannot make its sessions \

@@ -14,12 +14,14 @@ use crate::trials::{self, Tally};
 use crate::ui::Display;
 use crate::ui::page_server::PageServer;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
-use dyno_host::network_path;
+use dyno_host::pooler::{self, Pooler};
+use dyno_host::{existing, network_path};
 use dyno_live::server::{RunSite, Site};
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
-use dyno_model::plan::Plan;
+use dyno_model::plan::{Plan, SystemSource, Via};
 use dyno_model::preflight::Weight;
+use dyno_model::target::{Endpoint, Target};
 use dyno_report::{Format, Lang, Note, PreflightWords};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter};
@@ -162,11 +164,25 @@ fn check(
     Err(failure(last))
 }
 
+/// The pooler in front of one of the systems at another address of it.
+fn pooler_at(plan: &Plan, address: &Endpoint) -> Option<Pooler> {
+    plan.systems.iter().find_map(|system| {
+        let SystemSource::Existing(source) = &system.source else { return None };
+        let target = existing::target(source, system.query_mode, system.connect_timeout.into());
+        pooler::at(&Target { endpoint: address.clone(), ..target.ok()? }).ok()?
+    })
+}
+
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
     let mut environment = Environment::capture();
     for endpoint in &experiment.plan.endpoints {
         if let Ok(Some((name, version))) = network_path::locate(&endpoint.via) {
             environment.proxies.insert(name.to_owned(), version);
+        }
+        if let Via::Address(address) = &endpoint.via
+            && let Some(pooler) = pooler_at(&experiment.plan, address)
+        {
+            environment.proxies.insert(address.to_string(), pooler.shown());
         }
     }
     Ok(match &arguments.out {

@@ -258,7 +258,7 @@ fn measure(
         Background { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
     let groups = others.into_iter().map(|member| background.group(member)).collect();
     let counters = || {
-        let counters = ready.counters(&names);
+        let counters = ready.counters(network_path, &names);
         // Counters are read immediately before the clients start and after they end.
         trigger.fire();
         counters

@@ -328,8 +328,22 @@ impl Ready {
 
     /// Current counters of the server; empty if it does not answer. Counters kept per database are
     /// summed over `databases`, if any.
-    pub(crate) fn counters(&self, databases: &[String]) -> BTreeMap<String, i64> {
-        self.asked(databases).unwrap_or_default()
+    pub(crate) fn counters(
+        &self,
+        network_path: Option<&EndpointPlan>,
+        databases: &[String],
+    ) -> BTreeMap<String, i64> {
+        let mut counters = self.asked(databases).unwrap_or_default();
+        let target = self.target();
+        let other = network_path.filter(|it| matches!(it.via, Via::Address(_)));
+        // A pooler's sessions do not end with those of the clients, and report later.
+        if let Some(counter) = target.engine.traits().commit_counter
+            && let Some(path) = other
+            && matches!(probe::is_pooled(&self.target_by(Some(path))), Ok(true))
+        {
+            counters.remove(counter.name);
+        }
+        counters
     }
 
     /// The counters of all its servers.
