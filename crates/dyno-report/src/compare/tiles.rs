@@ -50,17 +50,17 @@ fn figure(
         model.over_all.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
     let alone = effect(of_pair);
     let (effect, cells) = over_all.map_or((&alone, 1), |it| (&it.effect, it.configurations));
-    let mut tile = Tile::change(name(metric, lang), [&before, &after], Some((effect, cells)), lang);
-    if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
-        tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));
-    }
     // If there is only one series, the number of clients identifies the configuration.
     let is_one_line = model.configurations.iter().all(|it| it.name.label == pair.name.label);
     let which = match is_one_line {
         true => names::clients(&[pair.name.clients], lang),
         false => crate::messages::compare::pair(pair, lang),
     };
-    tile.notes.insert(0, which);
+    let sides = [&before, &after];
+    let mut tile = Tile::change(name(metric, lang), which, sides, Some((effect, cells)), lang);
+    if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
+        tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));
+    }
     Some(tile)
 }
 

@@ -53,9 +53,12 @@ impl Tile {
         Self { unit, notes: note.into_iter().collect(), ..Self::new(name, figures::mean(estimate)) }
     }
 
-    /// A figure before and after, with the verdict on the change over this many configurations.
+    /// A figure of the configuration `at` before and after, with the verdict on the change over this
+    /// many configurations. If there are several, their common change is not the quotient of the two
+    /// figures, which is given beside them.
     pub(crate) fn change(
         name: impl Into<String>,
+        at: String,
         [before, after]: [&Estimate; 2],
         change: Option<(&Effect, u32)>,
         lang: Lang,
@@ -65,16 +68,19 @@ impl Tile {
             unit: figures::symbol(after.unit),
             ..Self::new(name, figures::mean(after))
         };
-        let Some((effect, cells)) = change else { return shown };
-        let by = effect.ratio.map_or_else(String::new, |ratio| by(ratio, effect.bound));
-        let mut notes = Vec::new();
+        let Some((effect, cells)) = change else { return Self { notes: vec![at], ..shown } };
+        let mut change = effect.ratio.map_or_else(String::new, |ratio| by(ratio, effect.bound));
+        let mut notes = vec![at];
+        if cells > 1 && !change.is_empty() {
+            change = format!("{change} {}", fill!(tiles::OVER, lang, number = cells));
+            if !before.is_bound && !after.is_bound && before.mean > 0.0 {
+                notes[0] = format!("{}: {}", notes[0], by(after.mean / before.mean, None));
+            }
+        }
         if let Some(Range { low, high }) = effect.ratio_interval {
             let level = figures::level(effect.interval_level.unwrap_or(0.95));
             let (low, high) = ends(effect.ratio.unwrap_or(1.0), low, high);
             notes.push(fill!(tiles::INTERVAL, lang, level, low, high));
-        }
-        if cells > 1 {
-            notes.push(fill!(tiles::OVER, lang, number = cells));
         }
         // Without a test there is no verdict.
         let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
@@ -82,7 +88,7 @@ impl Tile {
         let word = word.map_or(words::word(&page::PAGE_CHIP_NO_VERDICT, "none"), |it| {
             words::verdict(Some(it))
         });
-        Self { word: Some(word), change: by, notes, ..shown }
+        Self { word: Some(word), change, notes, ..shown }
     }
 
     fn markup(&self, lang: Lang) -> Markup {
@@ -188,15 +194,22 @@ mod tests {
             ([100.0, 18.0], [0.15, 0.22], "-82 %", "95 % interval: -85 % to -78 %"),
             ([100.0, 110.0], [0.001, 1_200.0], "+10 %", "95 % interval: ×< 0.01 to ×> 100"),
         ] {
+            let notes = |at: &str| vec![at.to_owned(), interval.to_owned()];
             let effect = Effect {
                 ratio: Some(after / before),
                 ratio_interval: Some(Range { low, high }),
                 verdict: Some(Verdict::Better),
                 ..Effect::default()
             };
-            let tile =
-                Tile::change("", [&estimate(before), &estimate(after)], Some((&effect, 1)), EN);
-            assert_eq!((tile.change.as_str(), tile.notes), (change, vec![interval.to_owned()]));
+            let sides = [&estimate(before), &estimate(after)];
+            let tile = |cells| {
+                Tile::change("", "16 clients".to_owned(), sides, Some((&effect, cells)), EN)
+            };
+            let alone = tile(1);
+            assert_eq!((alone.change.as_str(), alone.notes), (change, notes("16 clients")));
+            let pooled = tile(6);
+            assert_eq!(pooled.change, format!("{change} over 6 configurations"));
+            assert_eq!(pooled.notes, notes(&format!("16 clients: {change}")));
         }
     }
 }

@@ -57,14 +57,10 @@ fn figure(page: &Page<'_>, headline: Headline, metric: ComparisonMetric) -> Opti
         Headline::Change { baseline, subject } => {
             let (before, after) = (estimate(baseline)?, estimate(subject)?);
             let change = model.change(metric, baseline, subject).map(|it| (it.effect, it.cells));
-            let mut tile = Tile::change(title, [&before, &after], change, page.lang);
-            let [before, after] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
-            let sides = format!("{before} → {after}");
-            tile.notes.insert(
-                0,
-                names::line_at(&sides, model.configurations[subject].clients, page.lang),
-            );
-            tile
+            let [from, to] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
+            let sides = format!("{from} → {to}");
+            let at = names::line_at(&sides, model.configurations[subject].clients, page.lang);
+            Tile::change(title, at, [&before, &after], change, page.lang)
         }
         Headline::Ends { worst, best } => {
             ends(page, title, [worst, best], [estimate(worst)?, estimate(best)?])
