@@ -34,7 +34,6 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
         move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
     };
     let server_cpu = both(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
-    let generator_cpu = both(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM);
     let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
     let figures = [
         (Metric::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
@@ -43,11 +42,11 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
         (Metric::CpuIowait, averaged(&|w| w.mode_percent(&["iowait"]))),
         (Metric::CpuSteal, averaged(&|w| w.mode_percent(&["steal"]))),
         (Metric::ServerProcessors, averaged(&|w| Some(server_cpu(w)? / w.length()))),
-        (Metric::GeneratorProcessors, averaged(&|w| Some(generator_cpu(w)? / w.length()))),
+        (Metric::GeneratorProcessors, averaged(&|w| Some(w.generator_cpu()? / w.length()))),
         (Metric::ServerCpuPerTransaction, averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6))),
         (
             Metric::GeneratorCpuPerTransaction,
-            averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
+            averaged(&|w| w.per_transaction(w.generator_cpu()? * 1e6)),
         ),
         (Metric::ServerSwitchesPerTransaction, averaged(&|w| w.per_transaction(switches(w)?))),
         (
@@ -120,6 +119,8 @@ struct Window<'a> {
     closes: f64,
     /// Transactions of the measurement window.
     committed: u64,
+    /// CPU time of load generators in other processes, in seconds.
+    generators_cpu: Option<f64>,
 }
 
 impl<'a> Window<'a> {
@@ -128,13 +129,23 @@ impl<'a> Window<'a> {
         let opens = view.plan().configuration(&record.trial).load.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
         let committed = record.counters.committed;
-        (samples.len() > 1 && closes > opens).then_some(Self { samples, opens, closes, committed })
+        let generators_cpu = record
+            .generators
+            .as_ref()
+            .map(|it| it.parts.iter().map(|part| part.cpu.as_secs_f64()).sum());
+        (samples.len() > 1 && closes > opens).then_some(Self {
+            samples,
+            opens,
+            closes,
+            committed,
+            generators_cpu,
+        })
     }
 
     /// From the first sample to the last.
     fn whole(samples: &'a [Sample]) -> Option<Self> {
         let (opens, closes) = (samples.first()?.at_s, samples.last()?.at_s);
-        Some(Self { samples, opens, closes, committed: 0 })
+        Some(Self { samples, opens, closes, committed: 0, generators_cpu: None })
     }
 
     fn length(&self) -> f64 {
@@ -151,6 +162,17 @@ impl<'a> Window<'a> {
 
     fn mean(&self, name: &str) -> Option<f64> {
         mean(self.samples, name, self.opens, self.closes)
+    }
+
+    /// CPU time of the load generator, in seconds. Generators in other processes report what they
+    /// used; the monitor sees only their coordinator.
+    fn generator_cpu(&self) -> Option<f64> {
+        self.generators_cpu.or_else(|| {
+            Some(
+                self.growth(names::GENERATOR_CPU_USER)?
+                    + self.growth(names::GENERATOR_CPU_SYSTEM)?,
+            )
+        })
     }
 
     fn per_transaction(&self, amount: f64) -> Option<f64> {
@@ -341,6 +363,19 @@ mod tests {
         assert_eq!(points[1].server_percent, Some(37.5));
         assert_eq!(points[1].disk_written_bytes_per_second.map(f64::round), Some(400_000.0));
         assert_eq!((points[1].steal_percent, points[1].sessions_active), (None, None));
+    }
+
+    #[test]
+    fn generators_in_other_processes_use_the_time_that_they_report() {
+        let at = |at_s: f64, used: f64| {
+            let values = [(names::GENERATOR_CPU_USER, used), (names::GENERATOR_CPU_SYSTEM, used)];
+            sample(at_s, &values)
+        };
+        let samples = [at(0.0, 1.0), at(2.0, 1.5)];
+        let own = Window::whole(&samples).expect("two samples");
+        assert_eq!(own.generator_cpu(), Some(1.0));
+        let elsewhere = Window { generators_cpu: Some(3.5), ..own };
+        assert_eq!(elsewhere.generator_cpu(), Some(3.5));
     }
 
     #[test]
