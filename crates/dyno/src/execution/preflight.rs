@@ -518,11 +518,6 @@ impl<'p> Look<'p, '_> {
             if member.group.database.is_some_and(|name| name != target.database) {
                 continue;
             }
-            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
-                let (script, statement) = (script.to_string(), statement.to_string());
-                let database = target.database_name();
-                tell(Obstacle::ScriptWrites { script, statement, database });
-            }
             // A workload that creates its tables has not created them yet.
             if !is_brought {
                 let refused = match claim.is_some() || sql.writing().is_some() {
@@ -533,6 +528,12 @@ impl<'p> Look<'p, '_> {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
                 rehearsed(refused.map(told), &mut tell);
+            }
+            // After the server's errors: a statement with a typing error is not known to only read.
+            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
+                let (script, statement) = (script.to_string(), statement.to_string());
+                let database = target.database_name();
+                tell(Obstacle::ScriptWrites { script, statement, database });
             }
         }
     }

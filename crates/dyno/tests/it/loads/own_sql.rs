@@ -21,6 +21,7 @@ fn all_of_it(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
     one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(&shop);
     mistakes_in_scripts_are_told_before_the_run(&shop);
+    a_typing_error_is_the_servers_error_before_a_possible_write(&shop);
     a_statement_that_writes_in_disguise_is_refused(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
@@ -75,6 +76,14 @@ fn scripts_write_only_where_the_line_says_that_they_may(shop: &Shop) {
     let commits = answered(&records, "write 4 COMMIT");
     assert!(commits > 0, "{ended}");
     assert_eq!(shop.ask("SELECT sum(n) FROM things"), commits.to_string());
+}
+
+fn a_typing_error_is_the_servers_error_before_a_possible_write(shop: &Shop) {
+    shop.bench.file("typo.sql", "SELEC n FROM things;");
+    let ended = shop.run(&["typo.sql"], &["--out", "typo"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    let first = ended.stderr.split("error: ").nth(1).expect("an error");
+    assert!(first.contains("yntax") && first.contains("SELEC"), "{ended}");
 }
 
 /// What its words show is told before the run, and what a function does is known to the server
