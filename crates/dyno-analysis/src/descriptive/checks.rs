@@ -377,7 +377,8 @@ fn weight(warning: &Warning) -> f64 {
         | Warning::OtherProcessesCpu { share, .. }
         | Warning::Skipped { share, .. }
         | Warning::Paced { share, .. }
-        | Warning::Failures { share, .. } => *share,
+        | Warning::Failures { share, .. }
+        | Warning::ToleratedFailures { share, .. } => *share,
         Warning::Unfinished { unfinished } => *unfinished as f64,
         Warning::KeptBehind { share, .. } | Warning::Overload { share, .. } => -share,
         Warning::GeneratorLate { share, .. } => *share,

@@ -50,6 +50,8 @@ pub struct LoadInput<'a> {
     /// The expected faults of the server: with faults scheduled, clients retry connecting until the
     /// end.
     pub expected: Expected,
+    /// See [`dyno_model::plan::Plan::tolerated_failures`].
+    pub tolerated_failures: f64,
     /// The counters of each client's share; a listener that keeps a reference can read them at any
     /// time.
     pub shares: Arc<ClientShares>,
@@ -81,6 +83,7 @@ impl<'a> LoadInput<'a> {
             growth: None,
             shares_machine: false,
             expected: Expected::NoFaults,
+            tolerated_failures: 0.0,
             shares: Arc::new(ClientShares::new(GeneratorShare::whole(clients).ids)),
             measured_workers: None,
             interrupts,

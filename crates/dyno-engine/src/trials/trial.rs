@@ -455,6 +455,7 @@ fn trial(
         engine: input.nodes[0].target.engine,
         clients: load.clients.clients,
         load: load.load,
+        tolerated_failures: load.tolerated_failures,
     };
     record.warnings = judge(&record, &asked);
     Ok(record)

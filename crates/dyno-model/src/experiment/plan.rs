@@ -5,7 +5,7 @@ use crate::catalog::WorkloadOptions;
 use crate::fault::{FaultPart, FaultPlan};
 use crate::front::FrontMatter;
 use crate::launcher::LauncherPlan;
-use crate::limit::Limit;
+use crate::limit::{Limit, LimitMetric};
 use crate::lists;
 use crate::target::{Engine, QueryMode};
 use crate::units::{Nanos, is_default};
@@ -279,6 +279,19 @@ impl Plan {
     #[must_use]
     pub fn is_copyable(&self, system: usize) -> bool {
         matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
+    }
+
+    /// The share of failed transactions that limits of the user permit in whole trials of a
+    /// configuration; 0 without such a limit.
+    #[must_use]
+    pub fn tolerated_failures(&self, configuration: usize) -> f64 {
+        let applies = |limit: &&Limit| {
+            limit.metric == LimitMetric::Failed
+                && limit.part.is_none()
+                && limit.configurations.contains(&configuration)
+        };
+        let permitted = self.limits.iter().filter(applies).map(|limit| limit.value / 100.0);
+        permitted.reduce(f64::min).unwrap_or(0.0)
     }
 
     /// The metric that is tested first. In a closed loop it is throughput, which results from the

@@ -53,6 +53,8 @@ pub struct Asked<'a> {
     pub clients: u32,
     /// Load rules.
     pub load: &'a LoadPlan,
+    /// See [`Plan::tolerated_failures`].
+    pub tolerated_failures: f64,
 }
 
 impl<'a> Asked<'a> {
@@ -64,6 +66,7 @@ impl<'a> Asked<'a> {
             engine: plan.system(trial).engine(),
             clients: configuration.clients,
             load: &configuration.load,
+            tolerated_failures: plan.tolerated_failures(trial.configuration),
         }
     }
 }
@@ -94,7 +97,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     }
     warnings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
-    warnings.extend(failures(record));
+    warnings.extend(failures(record, asked.tolerated_failures));
     warnings.extend(counters(&record.counters, unbalanced));
     let seconds = record.measured.as_secs_f64();
     warnings.extend((seconds < SHORT).then_some(Warning::ShortWindow { seconds }));
@@ -167,6 +170,7 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::Overload { .. }
         | Warning::GeneratorLate { .. }
         | Warning::Failures { .. }
+        | Warning::ToleratedFailures { .. }
         | Warning::Unfinished { .. }
         | Warning::ShortWindow { .. }
         | Warning::Skipped { .. }
@@ -319,13 +323,18 @@ fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
 }
 
 /// Transactions that failed for good, except for failures that are expected during injected faults.
-fn failures(record: &TrialRecord) -> Option<Warning> {
+fn failures(record: &TrialRecord, tolerated: f64) -> Option<Warning> {
     let counters = &record.counters;
     let expected = expected(record);
     let excused = counters.failed_by_kind.iter().filter(|(kind, _)| expected.explains(**kind));
     let failed = counters.failed.saturating_sub(excused.map(|(_, number)| number).sum());
     let share = failed as f64 / counters.started.max(1) as f64;
-    (failed > 0).then_some(Warning::Failures { failed, share })
+    let warning = Warning::Failures { failed, share };
+    let warning = match share < tolerated && warning.severity() == Severity::Invalid {
+        true => Warning::ToleratedFailures { failed, share, limit: tolerated },
+        false => warning,
+    };
+    (failed > 0).then_some(warning)
 }
 
 fn counters(counters: &TrialCounters, unbalanced: &[String]) -> Vec<Warning> {

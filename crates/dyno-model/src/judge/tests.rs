@@ -57,7 +57,10 @@ fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Wa
     let load = LoadPlan::new(stop);
     let mut record = record();
     change(&mut record);
-    let mut warnings = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+    let mut warnings = judge(
+        &record,
+        &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+    );
     // Few tests are about it.
     let is_unreported =
         |warning: &Warning| matches!(warning, Warning::CommitsNotCompared { in_doubt: 0, .. });
@@ -159,8 +162,10 @@ fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
     overloaded.server_counters.insert("Com_commit".to_owned(), 50_000);
     overloaded.open_loop =
         Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
-    overloaded.warnings =
-        judge(&overloaded, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+    overloaded.warnings = judge(
+        &overloaded,
+        &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+    );
     assert_eq!(overloaded.warnings, [Warning::Overload { share: 0.5, unstarted: 50_000 }]);
     assert!(overloaded.is_valid());
 }
@@ -173,7 +178,13 @@ fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own
     let mut embedded = record();
     busy(&mut embedded);
     embedded.generator.shares_machine = true;
-    assert_eq!(judge(&embedded, &Asked { engine: Engine::Sqlite, clients: 8, load: &load }), []);
+    assert_eq!(
+        judge(
+            &embedded,
+            &Asked { engine: Engine::Sqlite, clients: 8, load: &load, tolerated_failures: 0.0 }
+        ),
+        []
+    );
     let without_statements = |it: &mut TrialRecord| {
         busy(it);
         it.counters.statements.clear();
@@ -225,11 +236,14 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         record.counters.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
-        judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
-            .into_iter()
-            .find_map(|warning| {
-                if let Warning::FewWaves { waves } = warning { Some(waves.round()) } else { None }
-            })
+        judge(
+            &record,
+            &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+        )
+        .into_iter()
+        .find_map(|warning| {
+            if let Warning::FewWaves { waves } = warning { Some(waves.round()) } else { None }
+        })
     };
     assert_eq!(waves(None, None), None);
     assert_eq!(waves(Some(Nanos(2 * SECOND)), None), Some(5.0));
@@ -269,7 +283,10 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
         let mut record = record();
         facts(&mut record).gaps =
             vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
-        let found = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+        let found = judge(
+            &record,
+            &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+        );
         found.into_iter().filter(|warning| matches!(warning, Warning::Stall { .. })).count()
     };
     assert_eq!(stalls(LoadBy::Rate, 1.0, 2), 1, "twenty thousand were due");
@@ -311,7 +328,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
 #[test]
 fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_at_the_time() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
+    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     written.server_counters.insert("Com_commit".to_owned(), 50_000);
@@ -324,7 +341,7 @@ fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_
 #[test]
 fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
+    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
     let mut old = record();
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
@@ -428,7 +445,7 @@ fn a_server_without_a_counter_of_commits_is_noted_where_its_engine_has_one() {
         let mut record = record();
         let counter = counter.map(|name| (name.to_owned(), 50_000));
         record.server_counters.extend(counter);
-        judge(&record, &Asked { engine, clients: 8, load: &load })
+        judge(&record, &Asked { engine, clients: 8, load: &load, tolerated_failures: 0.0 })
     };
     let note =
         |counter: &str| Warning::CommitsNotCompared { counter: counter.to_owned(), in_doubt: 0 };
@@ -447,7 +464,10 @@ fn postgresql_may_count_more_commits_than_were_sent_but_not_fewer() {
     let counted = |theirs: i64| {
         let mut record = record();
         record.server_counters.insert("xact_commit".to_owned(), theirs);
-        judge(&record, &Asked { engine: Engine::Postgres, clients: 8, load: &load })
+        judge(
+            &record,
+            &Asked { engine: Engine::Postgres, clients: 8, load: &load, tolerated_failures: 0.0 },
+        )
     };
     assert_eq!([counted(50_000), counted(60_000)], [[], []]);
     let differ =
@@ -509,4 +529,24 @@ fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_
         assert_eq!(told(inner.clone(), false), weighs, "{inner:?}");
     }
     assert_eq!(told(cut_short(), true), None, "the trial was, and says so itself");
+}
+
+#[test]
+fn failures_that_a_limit_permits_leave_a_trial_valid() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
+    let judged = |failed: u64, tolerated_failures: f64| {
+        let mut record = record();
+        record.counters.failed = failed;
+        record.counters.started = 1_000;
+        let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures };
+        let found = judge(&record, &asked)
+            .into_iter()
+            .find(|it| matches!(it, Warning::Failures { .. } | Warning::ToleratedFailures { .. }));
+        found.map(|it| it.severity())
+    };
+    assert_eq!(judged(0, 0.5), None);
+    assert_eq!(judged(30, 0.0), Some(Severity::Invalid), "no limit");
+    assert_eq!(judged(30, 0.5), Some(Severity::Warning));
+    assert_eq!(judged(500, 0.5), Some(Severity::Invalid), "as much as the limit is too much");
+    assert_eq!(judged(30, 0.000_1), Some(Severity::Invalid), "a limit that is stricter");
 }

@@ -81,6 +81,16 @@ pub enum Warning {
         /// Share of all transactions.
         share: f64,
     },
+    /// So many transactions failed that the trial would be invalid, but fewer than a limit of the
+    /// user's permits.
+    ToleratedFailures {
+        /// Failed transactions.
+        failed: u64,
+        /// Share of all transactions.
+        share: f64,
+        /// The share that the limit permits.
+        limit: f64,
+    },
     /// Transactions were cut off at the end of the grace period.
     Unfinished {
         /// Number of transactions.
@@ -500,6 +510,7 @@ impl Warning {
             | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild
             | Self::KeptBehind { .. }
+            | Self::ToleratedFailures { .. }
             | Self::Unfinished { .. }
             | Self::FewWaves { .. }
             | Self::Stall { .. }

@@ -33,6 +33,13 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
         Warning::Failures { failed, share } => {
             fill!(FAILURES, lang, failed = figures::count(*failed), percent = percent(*share))
         }
+        Warning::ToleratedFailures { failed, share, limit } => fill!(
+            TOLERATED_FAILURES,
+            lang,
+            failed = figures::count(*failed),
+            percent = percent(*share),
+            limit = percent(*limit)
+        ),
         Warning::Unfinished { unfinished } => {
             fill!(UNFINISHED, lang, unfinished = figures::count(*unfinished))
         }

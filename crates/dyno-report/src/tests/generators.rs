@@ -32,7 +32,8 @@ fn with_generators() -> ReportModel {
         record.generators =
             Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
         let load = LoadPlan::new(StopRule::Duration(record.measured));
-        let asked = Asked { engine: Engine::Postgres, clients: 16, load: &load };
+        let asked =
+            Asked { engine: Engine::Postgres, clients: 16, load: &load, tolerated_failures: 0.0 };
         record.warnings = judge(record, &asked);
     });
     let mut model = analyse(&data);

@@ -275,6 +275,7 @@ fn measure(
     input.load.measured_workers = (load.warmup >= WARMUP_FOR_TRIES).then_some(measured_workers);
     input.load.is_dead = &ending;
     input.load.expected = expected;
+    input.load.tolerated_failures = plan.tolerated_failures(trial.configuration);
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let repair = || faults.as_ref().expect("it is asked where there are faults").repair();
     input.repair = faults.is_some().then_some(&repair);

@@ -811,6 +811,7 @@ messages! {
         SHARED_MACHINE: "The load generator and the server share processors and slow each other down. Compare these results only with results measured in the same way.",
         DEBUG_BUILD: "dyno is a debug build. Build with --release before publishing results.",
         FAILURES: "Up to {percent} of a trial's transactions failed ({failed}). 0.1 % makes it invalid.",
+        TOLERATED_FAILURES: "Up to {percent} of a trial's transactions failed ({failed}). The trial remains valid because a limit permits {limit}; its throughput and response times are those of the rest.",
         UNFINISHED: "Up to {unfinished:1 transaction was|# transactions were} still running at the end of the grace period and were cancelled.",
         SKIPPED: "Up to {skipped:1 transaction|# transactions} of one trial ({percent}) were later than their limit allows and were skipped. They do not count as failures.",
         SERVER_RESTARTED: "The server restarted during the trial (uptime at the end: {seconds} s). The results cover two server processes.",

@@ -667,6 +667,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             SHARED_MACHINE: "負荷生成側とサーバーがCPUを共有し、互いの性能に影響します。同じ方法で測定した結果とだけ比較してください。",
             DEBUG_BUILD: "dynoはデバッグビルドです。結果を公表する場合は--releaseでビルドしてください。",
             FAILURES: "1試行で最大{percent}のトランザクションが失敗しました（{failed}件）。0.1%以上の試行は無効です。",
+            TOLERATED_FAILURES: "1試行で最大{percent}のトランザクションが失敗しました（{failed}件）。限度が{limit}まで許容しているため試行は有効です。スループットと応答時間は残りのトランザクションの値です。",
             UNFINISHED: "猶予時間の終了時に実行中だった最大{unfinished}件のトランザクションがキャンセルされました。",
             SKIPPED: "1試行で最大{skipped}件のトランザクション（{percent}）が、許容遅延を超えたためスキップされました。失敗には数えません。",
             SERVER_RESTARTED: "試行中にサーバーが再起動しました（終了時の稼働時間{seconds}秒）。結果には2つのサーバープロセスが混在しています。",

@@ -666,6 +666,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             SHARED_MACHINE: "부하 발생기와 서버가 프로세서를 공유하여 서로의 성능에 영향을 줍니다. 같은 방식으로 측정한 결과와만 비교하십시오.",
             DEBUG_BUILD: "dyno가 디버그 빌드입니다. 결과를 공개하려면 --release로 빌드하십시오.",
             FAILURES: "한 시행에서 트랜잭션의 최대 {percent}가 실패했습니다({failed}건). 0.1%부터 시행은 무효입니다.",
+            TOLERATED_FAILURES: "한 시행에서 트랜잭션의 최대 {percent}가 실패했습니다({failed}건). 한계에서 {limit}까지 허용하므로 시행은 유효합니다. 처리량과 응답 시간은 나머지 트랜잭션의 값입니다.",
             UNFINISHED: "유예 시간이 끝날 때까지 실행 중이던 트랜잭션 최대 {unfinished}건이 취소되었습니다.",
             SKIPPED: "한 시행에서 허용된 지연을 넘긴 트랜잭션 최대 {skipped}건({percent})을 건너뛰었습니다. 실패로 집계하지 않습니다.",
             SERVER_RESTARTED: "시행 중 서버가 재시작되었습니다(종료 시 가동 시간 {seconds}초). 결과에는 두 서버 프로세스가 섞여 있습니다.",
