@@ -1,13 +1,14 @@
 //! The measuring core without a trial: scripts that report through a meter, and native workloads on
 //! foreign tables.
 
-use crate::bench::{self, Closure, NOBODY, SEED, native, null};
+use crate::bench::{self, Closure, NOBODY, SEED, Silent, native, null, trial_input};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_script,
+    CustomAudit, FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble,
+    TrialError, run_script, run_script_trial,
 };
 use dyno_model::counters::{Outcomes, ScriptCounter};
 use dyno_model::event::Listener;
@@ -289,26 +290,32 @@ fn a_script_that_fails_before_it_is_ready_ends_the_run_in_its_own_words() {
     }
 }
 
+/// The trials after it would be measured beside its thread.
 #[test]
-fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
+fn a_script_that_is_never_ready_ends_its_trial_and_says_how_many_were() {
     let load = plan(StopRule::Transactions(5));
     let input = input(3, &load);
     let mut heard = Heard::new(&input);
-    let script = Closure(|client: ClientId, mut meter: Meter| {
-        if client.0 == 2 {
-            loop {
-                std::thread::park();
+    let script = || {
+        Closure(|client: ClientId, mut meter: Meter| {
+            if client.0 == 2 {
+                loop {
+                    std::thread::park();
+                }
             }
-        }
-        meter.ready();
-        Ok(())
-    });
+            meter.ready();
+            Ok(())
+        })
+    };
     let threads = ScriptThreads { ready_limit: Duration::from_secs(2), ..ScriptThreads::default() };
-    let outcome = run_script(script, &threads, &input, &mut heard);
-    assert_eq!(
-        outcome.expect_err("one is not ready"),
-        TrialError::NotReady { ready: 2, clients: 3 }
-    );
+    let outcome = run_script(script(), &threads, &input, &mut heard);
+    let not_ready = TrialError::NotReady { ready: 2, clients: 3 };
+    assert_eq!(outcome.expect_err("one is not ready"), not_ready);
+    let input = trial_input(null(""), 3, &load);
+    let audit = CustomAudit::default();
+    let outcome = run_script_trial(script(), &audit, &threads, &input, &mut Silent);
+    let Err(TrialError::LeftBehind(reason)) = outcome else { panic!("{outcome:?}") };
+    assert!(reason.starts_with(&format!("{not_ready}: a script does not end")), "{reason}");
 }
 
 #[test]

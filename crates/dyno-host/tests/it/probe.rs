@@ -95,7 +95,7 @@ fn sessions_from_before_a_restart_do_not_count_as_own() {
     }
 }
 
-fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
+pub(crate) fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
     ExistingSystem {
         engine: target.engine,
         endpoint: target.endpoint.clone(),

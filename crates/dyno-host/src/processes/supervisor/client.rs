@@ -171,7 +171,7 @@ impl Supervisor {
         memory.remove();
         remove_abandoned(&self.folders, &processes);
         remove_unused(&self.folders, self.began);
-        last::undo(&self.folders, &self.last, Instant::now())
+        last::undo(&self.folders, &self.last, Instant::now(), false)
     }
 
     /// Stops a server whose supervisor is gone. The server is not a child of this process, so its

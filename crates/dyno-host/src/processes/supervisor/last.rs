@@ -2,15 +2,26 @@
 //! supervisor was killed.
 
 use super::Last;
-use super::launch::{shorten, spawn, watch_output};
+use super::launch::{send, shorten, spawn, watch_output};
+use crate::process_stat::living;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Removes folders and runs commands in reverse order; returns what failed.
-pub(super) fn undo(folders: &[PathBuf], commands: &[Last], deadline: Instant) -> Vec<String> {
+/// Time limit for ending what a failed command left running.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Removes folders and runs commands in reverse order; returns what failed. `inherits` is true in a
+/// process whose new children are orphans of the command that it runs.
+pub(super) fn undo(
+    folders: &[PathBuf],
+    commands: &[Last],
+    deadline: Instant,
+    inherits: bool,
+) -> Vec<String> {
+    let run = |last| run(last, inherits);
     let failed = |folder: &PathBuf| {
         let error = remove_folder(folder, deadline).err()?;
         Some(format!("cannot remove {}: {error}", folder.display()))
@@ -34,8 +45,11 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
     }
 }
 
-/// Runs a command to its end; returns what failed, if anything.
-fn run(last: &Last) -> Option<String> {
+/// Runs a command to its end; returns what failed, if anything. What a command leaves running that
+/// succeeded, such as a restarted server, stays.
+fn run(last: &Last, inherits: bool) -> Option<String> {
+    let children = || living(|stat| inherits && stat.parent == std::process::id());
+    let known = children();
     let fail = |reason: String| {
         Some(format!("{} {reason}; its output is in {}", last.what, last.launch.log.display()))
     };
@@ -59,6 +73,15 @@ fn run(last: &Last) -> Option<String> {
             Err(error) => break fail(format!("cannot be waited for: {error}")),
         }
     };
+    let until = Instant::now() + ENDING;
+    while ended.is_some() && Instant::now() < until {
+        let left: Vec<u32> = children().into_iter().filter(|it| !known.contains(it)).collect();
+        if left.is_empty() {
+            break;
+        }
+        send(Signal::KILL, left);
+        std::thread::sleep(Duration::from_millis(5));
+    }
     shorten(&last.launch.log);
     ended
 }
@@ -81,7 +104,7 @@ mod tests {
             ..Launch::default()
         };
         let last = Last { launch, limit: Duration::from_secs(3600), what: "it".to_owned() };
-        assert_eq!(run(&last), None);
+        assert_eq!(run(&last, false), None);
         let kept = fs::read(&log).unwrap();
         assert!(kept.len() < 20_000_000, "{}", kept.len());
         assert!(kept.starts_with(b"the beginning\ny\n") && kept.ends_with(b"y\nthe end\n"));

@@ -3,7 +3,7 @@
 use super::Launch;
 use crate::folder::with_path;
 use dyno_files::{NO_LIMIT, append, open};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
@@ -74,4 +74,11 @@ pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
         command.gid(owner.group).uid(owner.user);
     }
     command.spawn()
+}
+
+/// Sends a signal to each process; a missing one is ignored.
+pub(super) fn send(signal: Signal, processes: Vec<u32>) {
+    for process in processes.into_iter().filter_map(|number| Pid::from_raw(number.cast_signed())) {
+        let _ = kill_process(process, signal);
+    }
 }

@@ -1,6 +1,6 @@
 //! The supervisor process.
 
-use super::launch::{spawn, watch_output};
+use super::launch::{send, spawn, watch_output};
 use super::{
     Access, Exit, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep,
     SupervisorSignal, last,
@@ -12,7 +12,7 @@ use dyno_drivers::open_files::raise_limit;
 use dyno_files::{NO_LIMIT, open};
 use rustix::fs::Mode;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process_group,
     set_child_subreaper, umask, wait, waitid, waitpid,
 };
 use std::collections::BTreeSet;
@@ -346,7 +346,7 @@ impl SupervisorProcess {
                 ));
             }
         }
-        problems.extend(last::undo(&self.folders, &self.last, deadline));
+        problems.extend(last::undo(&self.folders, &self.last, deadline, self.inherits));
         problems
     }
 
@@ -437,13 +437,6 @@ fn descendants_of(ancestor: u32) -> Vec<u32> {
         at += 1;
     }
     found
-}
-
-/// Sends a signal to each process; a missing one is ignored.
-fn send(signal: Signal, processes: Vec<u32>) {
-    for process in processes.into_iter().filter_map(|number| Pid::from_raw(number.cast_signed())) {
-        let _ = kill_process(process, signal);
-    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,18 @@
 //! first Ctrl-C is heard whatever dyno is waiting for. Limits that must not be waited for are so
 //! long that a test which did would fail by its own limit.
 
+use crate::audits::{Silent, Work};
 use crate::program::{Bench, Ended, events, records, signal};
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
+use dyno_engine::{LoadInput, TrialError};
 use dyno_model::event::{Event, Phase};
-use dyno_model::plan::ServerKind;
-use dyno_testkit::{processes_with, require_server, wait_until};
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{LoadPlan, ServerKind, StopRule};
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_testkit::{Silencer, processes_with, require_server, wait_until};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 /// Exit codes as documented.
 pub(crate) const PREFLIGHT_FAILED: i32 = 4;
@@ -133,6 +139,34 @@ fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_th
         assert!(ended.stderr.contains("the server has been silent for 3s"), "{scheme}: {ended}");
         assert_eq!(bench.names(), ["mute.toml"]);
         server.stop().expect("it ends");
+    }
+}
+
+/// It answers everything until the clients of a trial prepare their statement.
+#[test]
+fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
+    let load = LoadPlan::new(StopRule::TransactionsPerClient(1));
+    let nobody = AtomicUsize::new(0);
+    for (protocol, engine) in
+        [(Protocol::Mysql, Engine::Mysql), (Protocol::Postgres, Engine::Postgres)]
+    {
+        let server =
+            serve(protocol, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+        let silencer = Silencer::new("127.0.0.1", server.local_addr.port());
+        silencer.listen_for("SELECT c FROM sbtest1");
+        let address = silencer.address();
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        let target = Target {
+            user: "bench".to_owned(),
+            connect_timeout: Duration::from_millis(300),
+            ..Target::new(engine, endpoint)
+        };
+        let input = LoadInput::new("silent", 2, &load, 1, &nobody);
+        let native = Work::new("oltp_point_select", &[], 2, load.stop).native(engine);
+        let outcome = native.run_load(&[target], &input, &mut Silent);
+        let Err(TrialError::Ramp(failure)) = outcome else { panic!("{engine}: {outcome:?}") };
+        assert!(silencer.is_silent(), "{engine}: {failure}");
+        assert_eq!(failure.kind, FailureKind::Timeout, "{engine}: {failure}");
     }
 }
 

@@ -47,7 +47,7 @@ impl Work {
         Self::new("rush", &[variant, ("rows", OptionValue::Integer(rows))], clients, stop)
     }
 
-    fn native(&self, engine: Engine) -> Native {
+    pub(crate) fn native(&self, engine: Engine) -> Native {
         let description =
             catalog().into_iter().find(|known| known.name == self.kind).expect("built in");
         let mut options = description.defaults();
