@@ -24,7 +24,7 @@ const SOUND: f64 = 5.0;
 /// Minimum number of transactions for a mean, and for the rule that the system kept up.
 const MEAN_MIN: f64 = 100.0;
 /// A mean is decided when its standard error is at most this share of the limit.
-const MEAN_ERROR: f64 = 0.015;
+const MEAN_ERROR: f64 = 0.0175;
 /// From this share of failed transactions on, a trial is invalid
 /// ([`crate::warning::Warning::Failures`]), so its load does not pass.
 const FAILING: f64 = 0.001;
@@ -160,7 +160,8 @@ impl Evidence {
         let figure = mean.as_millis();
         let is_clear = (figure - below).abs() > CLEAR * error;
         let is_enough = count as f64 >= MEAN_MIN && (is_clear || error <= MEAN_ERROR * below);
-        let needed = count as f64 * (error / (MEAN_ERROR * below)).powi(2);
+        let wanted = (MEAN_ERROR * below).max((figure - below).abs() / CLEAR);
+        let needed = count as f64 * (error / wanted).powi(2);
         Judged {
             outcome: match is_enough {
                 false => Outcome::Open,

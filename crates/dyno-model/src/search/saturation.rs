@@ -7,8 +7,9 @@
 //! final load takes all of it. Single steps are unreliable: one may coincide with a checkpoint,
 //! another may pass by chance. Therefore all steps at a load count, weighted by their length, and
 //! not only the last one: the gap is placed where the least time contradicts it, its upper end
-//! needs two failed steps nearby, and its lower end must pass once more, as the trial whose figures
-//! are kept.
+//! needs two failed steps nearby, and a step of full length must pass, as the trial whose figures
+//! are kept: at the lower end, at the last load between the two once the upper end is sure, or for a
+//! mean slightly below the estimated result.
 //!
 //! A step in which the load generator was at its limit decides nothing unless it passed. It is
 //! repeated, and then the load counts as out of reach. A step that lost too much CPU time to other
@@ -21,6 +22,7 @@ use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
 use crate::search_question::{
     LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
+    crossing,
 };
 use crate::warning::{Severity, Warning};
 
@@ -30,6 +32,10 @@ const FACTOR_MAX: f64 = 2.0;
 const FACTOR_FIRST: f64 = 1.25;
 /// Ratio of the first rate to the throughput of the closed loop.
 const OF_CAPACITY: f64 = 0.8;
+/// Ratio of the load that is kept to the one at which a mean is expected to meet the limit ...
+const MARGIN: f64 = 0.99;
+/// ... and the maximum ratio of the highest load that passed to it.
+const MARGIN_MAX: f64 = 1.05;
 /// Ends closer together than this are measured by fine steps.
 const FINE: f64 = 1.15;
 /// Number of steps at a load with the generator at its limit, after which the load counts as out of
@@ -53,8 +59,8 @@ pub enum Next {
     Alone(StepLengths),
     /// A load: [`SaturationSearch::take`].
     Load(f64, StepLengths),
-    /// The highest load that passed, once more; if it passes, the search ends, and the figures of
-    /// this step are kept: [`SaturationSearch::take`].
+    /// A load that is likely to pass, usually the highest that passed; if it passes, the search
+    /// ends, and the figures of this step are kept: [`SaturationSearch::take`].
     Keep(f64, StepLengths),
     /// None: the search ended without a step to keep.
     Over,
@@ -174,11 +180,20 @@ impl SaturationSearch {
             },
             (Some(passed), Upper::Open) if passed >= self.range.1 => self.keep(passed),
             (Some(passed), Upper::Open) => self.load(self.above(passed)),
-            (Some(passed), Upper::Failed(failed)) => match self.between(passed, failed) {
-                Some(middle) => self.load(middle),
-                None if !self.is_sure(failed) => self.load(failed),
-                None => self.keep(passed),
-            },
+            (Some(passed), Upper::Failed(failed)) => {
+                match (self.between(passed, failed), self.is_sure(failed)) {
+                    // The last one: if it passes, it can be kept.
+                    (Some(middle), true)
+                        if self.between(passed, middle).is_none()
+                            && self.between(middle, failed).is_none() =>
+                    {
+                        self.keep(middle)
+                    }
+                    (Some(middle), _) => self.load(middle),
+                    (None, false) => self.load(failed),
+                    (None, true) => self.keep(self.likely(passed, failed)),
+                }
+            }
         }
     }
 
@@ -216,8 +231,11 @@ impl SaturationSearch {
             0 => 3.0 * spent,
             some => spent * 1.1 * needed / some as f64,
         };
+        // A mean far from the limit needs no fine step.
+        let is_far = judged.outcome == Outcome::Open && self.search.metric == LimitMetric::Mean;
+        let least = if is_far { 0.0 } else { self.fine() };
         // In parts: a load that fails may show it early.
-        let more = (total - spent).min(full.seconds.max(3.0 * spent)).max(self.fine() - spent);
+        let more = (total - spent).min(full.seconds.max(3.0 * spent)).max(least - spent);
         let left = self.lengths.cap() - spent;
         self.lengths.window(more.max(self.lengths.coarse()).min(left.max(0.1)))
     }
@@ -245,10 +263,23 @@ impl SaturationSearch {
         Next::Load(load, self.window(load))
     }
 
-    /// The requested time, or the time that it took to decide that the load passes.
+    /// A load that is likely to pass once more. Near the limit a mean fails about as often as it
+    /// passes, because each transaction affects it, and times in a queue depend on each other.
+    fn likely(&self, passed: f64, failed: f64) -> f64 {
+        match self.search.metric {
+            LimitMetric::Mean => {
+                let met = crossing(&self.steps, passed, failed);
+                self.at((MARGIN * met).clamp(passed / MARGIN_MAX, passed))
+            }
+            _ => passed,
+        }
+    }
+
+    /// The requested time, or the time that it took to decide that a load near it passes.
     fn keep(&self, load: f64) -> Next {
-        let took =
-            self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Passed);
+        let near = load / NEIGHBOUR..=load * NEIGHBOUR;
+        let has_passed = |step: &&LoadStep| step.outcome == Outcome::Passed;
+        let took = self.steps.iter().filter(|step| near.contains(&step.load)).filter(has_passed);
         let took = took.map(|step| step.seconds).fold(self.seconds_needed(load), f64::max);
         Next::Keep(
             load,
@@ -396,7 +427,7 @@ impl SaturationSearch {
         if passed.is_some() && failed.is_some() {
             // If one of the ends passed or failed by chance, the other side is near.
             self.factor = PRECISION;
-        } else if !self.steps.is_empty() {
+        } else if self.steps.iter().any(LoadStep::is_decided) {
             self.factor = self.factor.powi(2).min(FACTOR_MAX);
         }
     }
@@ -436,7 +467,7 @@ impl SaturationSearch {
                 Some(SearchEnd::Generator)
             }
             // It passed once, but the generator could not repeat it.
-            (Some(passed), _) if passed == last.load && is_out(passed) => {
+            (Some(passed), _) if passed >= last.load && is_out(last.load) => {
                 Some(SearchEnd::Generator)
             }
             _ => {

@@ -48,8 +48,8 @@ fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
         (P99, USUAL, queue(8, 2.0), 3_745.18, 60.0),
         (P99, USUAL, queue(4, 1.0), 3_763.08, 60.0),
         (P99, USUAL, queue(16, 4.0), 3_492.12, 60.0),
-        (MEAN, USUAL, queue(64, 100.0), 594.5, 100.0),
-        (MEAN, lengths(0.2, 2.0), queue(64, 100.0), 594.5, 100.0),
+        (MEAN, USUAL, queue(64, 100.0), 594.5, 60.0),
+        (MEAN, lengths(0.2, 2.0), queue(64, 100.0), 594.5, 60.0),
     ];
     for (search, lengths, queue, truth, usual) in rows {
         let (mut off, mut times, mut undecided) = (Vec::new(), Vec::new(), 0);
@@ -224,6 +224,18 @@ fn both_ends_are_measured_twice_and_the_lower_one_is_kept() {
         );
         assert!(record.steps.len() <= 20, "{}", told(&record));
     }
+}
+
+#[test]
+fn the_last_load_between_the_ends_is_kept_if_the_upper_end_is_sure() {
+    let is_new = |capacity: f64| {
+        let record = synthetic(state(P99), ideal(capacity));
+        let (last, others) = record.steps.split_last().unwrap();
+        let failed = record.failed.unwrap();
+        others.iter().all(|step| step.load != last.load) && last.load < failed
+    };
+    let new = (0..20).filter(|at| is_new(300.0 * 1.1_f64.powi(*at))).count();
+    assert!((1..20).contains(&new), "{new}");
 }
 
 #[test]
