@@ -360,7 +360,7 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
             (1, _) => drop(data.run.stepped.insert(trial.id.clone(), search.steps)),
             _ => {
                 let failed =
-                    TrialOutcome::Failed { reason: String::new(), search: Some(Box::new(search)) };
+                    TrialOutcome::Failed { reason: "".into(), search: Some(Box::new(search)) };
                 data.run.outcomes.insert(trial.id.clone(), failed);
             }
         }

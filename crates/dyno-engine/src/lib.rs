@@ -67,5 +67,4 @@ pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
 pub use trial::{run_groups_trial, run_load, run_part, run_script, run_script_trial, run_trial};
 pub use trial_input::{Node, NodeState, Repaired, TrialInput};
-pub use window::StopCause;
 pub use worker_count::{MeasuredWorkers, default_workers};

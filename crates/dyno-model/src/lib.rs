@@ -54,7 +54,7 @@ pub use experiment::{catalog, curve, fault, front, plan, single};
 use load_model::{comparison_metric, load, search_question};
 pub use load_model::{databases, launcher, limit, stages};
 use outcome::interval;
-pub use outcome::{counters, failure, retry};
+pub use outcome::{counters, failure, reason, retry};
 pub use response_times::{compact_histogram, encoded, latency, response};
 pub use results::{audit, event, failure_log, generators, history, isolation, record, schema};
 pub use system::{address, mask, secret, target};

@@ -128,7 +128,7 @@ mod tests {
         let (_scratch, folder) = run_with(|record| {
             if record.trial.id == FIRST {
                 record.end = TrialEnd::Trial;
-                let reason = "time limit reached".to_owned();
+                let reason = "time limit reached".into();
                 record.warnings.push(Warning::CutShort { reason });
             }
         });

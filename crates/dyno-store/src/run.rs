@@ -14,6 +14,7 @@ use dyno_model::event::{Event, InterimAnalysis, StartTimes};
 use dyno_model::judge::{self, Asked};
 use dyno_model::mask::masked;
 use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use dyno_model::search::{LoadStep, SearchRecord};
 use dyno_model::warning::Warning;
@@ -77,7 +78,7 @@ pub struct SystemReport {
     /// Settings read back; ` | ` separates the values of a setting that differs between starts.
     pub settings: BTreeMap<String, String>,
     /// Why it failed, if it did.
-    pub failure: Option<String>,
+    pub failure: Option<Reason>,
     /// How long its starts took.
     pub starts: Vec<StartTimes>,
 }
@@ -90,7 +91,7 @@ pub enum TrialOutcome {
     /// Without results.
     Failed {
         /// Why.
-        reason: String,
+        reason: Reason,
         /// The search for the highest load, when no load passed.
         search: Option<Box<SearchRecord>>,
     },

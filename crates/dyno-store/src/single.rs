@@ -8,6 +8,7 @@ use crate::writer::RunWriter;
 use dyno_model::event::{Event, Listener};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{Plan, Trial};
+use dyno_model::reason::Reason;
 use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::single::SingleTrial;
 use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ impl SingleRun {
     /// The first write that failed.
     pub fn finish(
         mut self,
-        outcome: Result<impl FnOnce(Trial, String, String) -> TrialRecord, String>,
+        outcome: Result<impl FnOnce(Trial, String, String) -> TrialRecord, Reason>,
         is_interrupted: bool,
     ) -> Result<PathBuf, StoreError> {
         let is_measured = outcome.is_ok();

@@ -63,9 +63,9 @@ impl Listener for EventLog {
                 debug!(system, version, ?settings, "ready; settings read back");
             }
             Event::SystemStopped { system } => debug!(system, "stopped"),
-            Event::SystemFailed { system, reason } => debug!(system, reason, "failed"),
+            Event::SystemFailed { system, reason } => debug!(system, %reason, "failed"),
             Event::PhaseStarted { trial, phase } => debug!(trial, phase = phase.name(), "phase"),
-            Event::TrialFailed { trial, reason, .. } => debug!(trial, reason, "failed"),
+            Event::TrialFailed { trial, reason, .. } => debug!(trial, %reason, "failed"),
             Event::TrialFinished(record) => {
                 let counters = &record.counters;
                 debug!(

@@ -10,6 +10,7 @@ use crate::model::{
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::lists;
+use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Severity;
@@ -250,10 +251,14 @@ fn in_database(database: Option<&str>, what: &str) -> String {
     database.map_or_else(|| what.to_owned(), |database| format!("{database}: {what}"))
 }
 
-fn not_run(records: &[&TrialRecord]) -> Vec<String> {
+fn not_run(records: &[&TrialRecord]) -> Vec<Reason> {
     lists::distinct(places(records).filter_map(|(_, database, check)| match check {
-        AuditCheck::NotRun { name, reason } => {
-            Some(in_database(database, &format!("{name}: {reason}")))
+        AuditCheck::NotRun { reason, .. } => {
+            let reason = Reason::NotAudited(Box::new(reason.clone()));
+            Some(match database {
+                Some(database) => reason.named(database),
+                None => reason,
+            })
         }
         _ => None,
     }))

@@ -161,12 +161,12 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
             figures: None,
             warnings: Vec::new(),
             steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
-            reason: String::new(),
+            reason: None,
         };
         match view.run.outcomes.get(&trial.id) {
             None => {}
             Some(TrialOutcome::Failed { reason, .. }) => {
-                (row.state, row.reason) = (TrialState::Failed, reason.clone());
+                (row.state, row.reason) = (TrialState::Failed, Some(reason.clone()));
             }
             Some(TrialOutcome::Finished(record)) => {
                 row.state = match view.worst(record) {

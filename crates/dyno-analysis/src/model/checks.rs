@@ -4,6 +4,7 @@ use super::figures::Figures;
 use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
 use dyno_model::history::anomalies::{Anomaly, Involved};
 use dyno_model::isolation::IsolationLevel;
+use dyno_model::reason::Reason;
 use dyno_model::warning::{Severity, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub struct AuditRow {
     /// result.
     pub values: Vec<ValueAudit>,
     /// Checks that could not be run, with the reason, as sentences from the engine.
-    pub not_run: Vec<String>,
+    pub not_run: Vec<Reason>,
 }
 
 /// Acknowledged commits compared with the data.

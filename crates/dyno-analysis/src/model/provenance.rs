@@ -1,5 +1,6 @@
 //! Place, time and conditions of a measurement.
 
+use dyno_model::reason::Reason;
 use dyno_store::environment::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +72,7 @@ pub struct SystemRow {
     /// Settings as the server reported them.
     pub settings_read: BTreeMap<String, String>,
     /// Why it could not be started or died, if so.
-    pub failure: Option<String>,
+    pub failure: Option<Reason>,
     /// Its starts by dyno; absent when there were none.
     pub starts: Option<SystemStarts>,
 }

@@ -8,6 +8,7 @@ use super::resources::Monitored;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
+use dyno_model::reason::Reason;
 use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,8 +46,8 @@ pub struct FailedTrial {
     pub trial: String,
     /// Index of its configuration.
     pub configuration: usize,
-    /// The reason, as reported by the server or system.
-    pub reason: String,
+    /// The reason.
+    pub reason: Reason,
 }
 
 /// A system with one level of every factor: one series of a chart.
@@ -163,8 +164,9 @@ pub struct TrialRow {
     /// Its steadiness; absent when it cannot be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<TrialSteadiness>,
-    /// Why it failed, as reported by the server or system; empty otherwise.
-    pub reason: String,
+    /// Why it failed; absent when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }
 
 impl TrialRow {

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_main_reason_is_the_cause_of_the_others_and_not_what_follows_from_it() {
-        let died = || Warning::SystemFailed { reason: "out of memory".to_owned() };
+        let died = || Warning::SystemFailed { reason: "out of memory".into() };
         let failures = || Warning::Failures { failed: 12, share: 0.2 };
         let behind = || Warning::KeptBehind { share: 0.5, unstarted: 9 };
         let stood_still = || Warning::HeldUp { share: 0.4 };

@@ -7,9 +7,10 @@ use super::stall::StallDetector;
 use super::watch::Watch;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds};
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
+use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,7 @@ pub trait Generators {
     fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError>;
 
     /// Ends measuring in all generators.
-    fn stop(&self, cause: &StopCause);
+    fn stop(&self, cause: &Reason);
 }
 
 /// A report of a generator to the coordinator.
@@ -59,13 +60,13 @@ pub enum PartReport {
     /// All of its clients are ready.
     Ready,
     /// It cannot begin.
-    Failed(String),
+    Failed(Reason),
     /// An interval is complete.
     Interval(Box<IntervalRecord>),
     /// The commits of its clients so far.
     Activity(CommitActivity),
     /// It ends measuring early.
-    Stopped(StopCause),
+    Stopped(Reason),
     /// Its clients have ended.
     Done(Box<PartialResult>),
 }
@@ -134,7 +135,7 @@ impl Coordinator<'_> {
                     });
                 }
                 Some((from, PartReport::Ready)) => self.each[from].is_ready = true,
-                Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, &reason)),
+                Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, reason)),
                 Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
                 None => {}
             }
@@ -142,8 +143,12 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    fn failed(&self, from: usize, reason: &str) -> TrialError {
-        TrialError::Generator(format!("{}: {reason}", self.name(from)))
+    fn failed(&self, from: usize, reason: impl Into<Reason>) -> TrialError {
+        TrialError::Failed(self.of_generator(from, reason.into()))
+    }
+
+    fn of_generator(&self, from: usize, reason: Reason) -> Reason {
+        Reason::GeneratorFailed { name: self.name(from), reason: Box::new(reason) }
     }
 
     fn name(&self, from: usize) -> String {
@@ -193,10 +198,8 @@ impl Coordinator<'_> {
             }
             PartReport::Activity(commits) => self.each[from].commits = commits,
             PartReport::Stopped(cause) => window.stop(match cause {
-                StopCause::User => StopCause::User,
-                StopCause::Trouble(reason) => {
-                    StopCause::Trouble(format!("{}: {reason}", self.name(from)))
-                }
+                Reason::Interrupted => cause,
+                cause => self.of_generator(from, cause),
             }),
             PartReport::Done(result) => {
                 if !result.fits(self.kinds) {
@@ -206,7 +209,7 @@ impl Coordinator<'_> {
                 (self.each[from].until, self.each[from].commits.at) = (u64::MAX, u64::MAX);
                 self.each[from].result = Some(*result);
             }
-            PartReport::Failed(reason) => return Err(self.failed(from, &reason)),
+            PartReport::Failed(reason) => return Err(self.failed(from, reason)),
             PartReport::Connected(_) | PartReport::Ready => {}
         }
         Ok(())

@@ -15,6 +15,7 @@ use dyno_model::fault::Expected;
 use dyno_model::latency::ExactLatency;
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::{LoadPlan, Trial};
+use dyno_model::reason::Reason;
 use dyno_model::record::{
     self, CommitGap, Facts, GeneratorRecord, GeneratorsRecord, NamedTransactions, OpenLoop,
     StatementLatency, TrialEnd, TrialRecord,
@@ -61,7 +62,7 @@ pub struct LoadInput<'a> {
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
     pub interrupts: &'a AtomicUsize,
     /// Returns why the system cannot continue (for example, its process died); `None` while it can.
-    pub is_dead: &'a dyn Fn() -> Option<String>,
+    pub is_dead: &'a dyn Fn() -> Option<Reason>,
 }
 
 impl<'a> LoadInput<'a> {
@@ -111,28 +112,23 @@ impl LoadInput<'_> {
     }
 }
 
-fn nobody_watches() -> Option<String> {
+fn nobody_watches() -> Option<Reason> {
     None
 }
 
 /// Why a trial could not be measured at all.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", Reason::from(self.clone()))]
 pub enum TrialError {
     /// A client, or the connection that observes the server, could not be opened or prepared.
-    #[error("clients could not be started: {0}")]
     Ramp(OperationFailure),
-    /// The state that the audit needs could not be read.
-    #[error("the state before the trial could not be read: {0}")]
-    Baseline(OperationFailure),
     /// A script failed before it was ready.
-    #[error("{message}")]
     Script {
         client: ClientId,
         /// The error message of the script.
         message: String,
     },
     /// Clients were not ready in time.
-    #[error("only {ready} of {clients} clients were ready in time")]
     NotReady {
         /// Number of clients that were ready.
         ready: u32,
@@ -140,29 +136,32 @@ pub enum TrialError {
         clients: u32,
     },
     /// The user interrupted before measuring began.
-    #[error("interrupted")]
     Interrupted,
     /// The system died before measuring began.
-    #[error("the system failed: {0}")]
-    SystemDied(String),
-    /// A generator was lost, or could not begin.
-    #[error("generator {0}")]
-    Generator(String),
-    /// An error of this machine, for example that no more threads can be created.
-    #[error("{0}")]
-    Machine(String),
+    SystemDied(Reason),
+    /// Another error, for example that no more threads can be created, or the loss of a generator.
+    Failed(Reason),
     /// Threads of a script are still running a loop that only the end of the process can stop.
-    #[error("{0}")]
-    LeftBehind(String),
+    LeftBehind(Reason),
 }
 
 impl TrialError {
-    /// Threads of a script are still running; `what` says how this was detected.
-    pub(crate) fn left_behind(what: &str) -> Self {
-        Self::LeftBehind(format!(
-            "{what}: a script does not end (does event, thread_init or thread_done contain a loop \
-             or a sleep?), and its threads would disturb all later trials"
-        ))
+    /// Threads of a script are still running, which was noticed by this.
+    pub(crate) fn left_behind(noticed: Reason) -> Self {
+        Self::LeftBehind(Reason::ScriptDoesNotEnd(Box::new(noticed)))
+    }
+}
+
+impl From<TrialError> for Reason {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Ramp(failure) => Self::ClientsNotStarted(failure),
+            TrialError::Script { message, .. } => message.into(),
+            TrialError::NotReady { ready, clients } => Self::ClientsNotReady { ready, clients },
+            TrialError::Interrupted => Self::Interrupted,
+            TrialError::SystemDied(reason) => Self::SystemFailed(Box::new(reason)),
+            TrialError::Failed(reason) | TrialError::LeftBehind(reason) => reason,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Kinds, Recorder, SharedRecorder};
 use crate::session::COMMIT;
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use dyno_drivers::lock;
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
@@ -447,7 +447,7 @@ fn run_client<S: Script>(
     if let Err(trouble) = outcome
         && !window.is_cut(window.now())
     {
-        window.stop(StopCause::Trouble(trouble.0.clone()));
+        window.stop(trouble.0.clone().into());
         let _ = reports
             .send(WorkerMessage::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
     }

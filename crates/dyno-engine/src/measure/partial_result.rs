@@ -14,6 +14,7 @@ use dyno_model::event::Listener;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::reason::Reason;
 use dyno_model::record::{
     Facts, GeneratorPart, GeneratorRecord, GeneratorsRecord, IntervalRecord, OpenLoop,
 };
@@ -41,7 +42,7 @@ pub struct PartialResult {
     pub(crate) generator: GeneratorRecord,
     pub(crate) steal: f64,
     pub(crate) is_debug_build: bool,
-    pub(crate) troubles: Vec<String>,
+    pub(crate) troubles: Vec<Reason>,
     pub(crate) fatal: Option<Fatal>,
     pub(crate) is_cut_off: bool,
     pub(crate) left_behind: Vec<ClientId>,
@@ -230,7 +231,7 @@ impl Ended<'_> {
             facts: Facts {
                 steal: result.steal,
                 is_debug_build: result.is_debug_build,
-                stopped: window.stop_cause().map(|cause| cause.to_string()),
+                stopped: window.stop_cause(),
                 troubles: result.troubles,
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_in_all: totals.committed,

@@ -1,6 +1,7 @@
 //! The moment at which the worker pools of a trial start, and their common stop.
 
-use crate::window::{StopCause, Window};
+use crate::window::Window;
+use dyno_model::reason::Reason;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ pub struct Start {
     pub(super) epoch: Instant,
     /// The background group to which the worker pool belongs; `None`: the measured groups.
     name: Option<String>,
-    stopped: Arc<OnceLock<StopCause>>,
+    stopped: Arc<OnceLock<Reason>>,
 }
 
 impl Start {
@@ -30,13 +31,13 @@ impl Start {
     }
 
     /// Stops the worker pools with this start. Only the first cause is kept.
-    pub fn stop(&self, cause: StopCause) {
+    pub fn stop(&self, cause: Reason) {
         let _ = self.stopped.set(cause);
     }
 
     /// Why a worker pool with this start was stopped, if one was.
     #[must_use]
-    pub fn stopped(&self) -> Option<&StopCause> {
+    pub fn stopped(&self) -> Option<&Reason> {
         self.stopped.get()
     }
 
@@ -53,10 +54,10 @@ impl Start {
             }
         } else if let (None, Some(own)) = (self.stopped.get(), window.stop_cause()) {
             let _ = self.stopped.set(match (&self.name, own) {
-                (Some(name), StopCause::Trouble(reason)) => StopCause::Trouble(format!(
-                    "the background workload {name:?} stopped: {reason}"
-                )),
-                (_, own) => own,
+                (None, own) | (_, own @ Reason::Interrupted) => own,
+                (Some(name), own) => {
+                    Reason::BackgroundStopped { name: name.clone(), reason: Box::new(own) }
+                }
             });
         }
     }
@@ -78,13 +79,13 @@ mod tests {
         measured.stop_together(&own);
         report.stop_together(&background);
         assert!(!own.is_stopped() && !background.is_stopped(), "nobody was stopped");
-        let trouble = |reason: &str| StopCause::Trouble(reason.to_owned());
-        background.stop(trouble("no table"));
+        let no_table = Reason::from("no table");
+        background.stop(no_table.clone());
         report.stop_together(&background);
         measured.stop_together(&own);
-        let told = "the background workload \"report\" stopped: no table";
-        assert_eq!(own.stop_cause(), Some(trouble(told)));
-        assert_eq!(background.stop_cause(), Some(trouble("no table")), "its own reason stays");
+        let (name, reason) = ("report".to_owned(), Box::new(no_table.clone()));
+        assert_eq!(own.stop_cause(), Some(Reason::BackgroundStopped { name, reason }));
+        assert_eq!(background.stop_cause(), Some(no_table), "its own reason stays");
     }
 
     #[test]
@@ -93,10 +94,9 @@ mod tests {
         let start = Start::soon();
         let window = || Window::new(start.epoch, &load, None);
         let (own, background) = (window(), window());
-        background.stop(StopCause::User);
+        background.stop(Reason::Interrupted);
         start.named("report").stop_together(&background);
         start.stop_together(&own);
-        assert_eq!(own.stop_cause(), Some(StopCause::User));
-        assert_eq!(StopCause::User.to_string(), "interrupted by the user");
+        assert_eq!(own.stop_cause(), Some(Reason::Interrupted));
     }
 }

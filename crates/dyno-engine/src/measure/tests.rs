@@ -5,9 +5,10 @@ use super::start::Start;
 use super::worker_pool::{StuckThreadPolicy, WorkerPool, WorkerReport};
 use crate::client_id::ClientId;
 use crate::recording::Kinds;
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -28,8 +29,8 @@ impl Listener for LooksLate {
     }
 }
 
-fn no_table() -> StopCause {
-    StopCause::Trouble("no table".to_owned())
+fn no_table() -> Reason {
+    "no table".into()
 }
 
 const HOUR: Nanos = Nanos(3_600_000_000_000);
@@ -56,8 +57,8 @@ fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
     measured(&load, &start.named("report"), |window| window.stop(no_table()));
     let lead = Window::new(start.epoch, &load, None);
     start.stop_together(&lead);
-    let told = "the background workload \"report\" stopped: no table".to_owned();
-    assert_eq!(lead.stop_cause(), Some(StopCause::Trouble(told)));
+    let (name, reason) = ("report".to_owned(), Box::new(no_table()));
+    assert_eq!(lead.stop_cause(), Some(Reason::BackgroundStopped { name, reason }));
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use super::load::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
 use crate::recording::Collector;
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
+use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -51,9 +52,9 @@ impl Watch {
         let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {
             if is_interrupted {
-                window.stop(StopCause::User);
+                window.stop(Reason::Interrupted);
             } else if let Some(reason) = (input.is_dead)() {
-                window.stop(StopCause::Trouble(reason));
+                window.stop(reason);
             }
         }
         if is_interrupted {

@@ -18,6 +18,7 @@ use crate::window::Window;
 use dyno_drivers::lock;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorRecord, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
@@ -78,7 +79,7 @@ pub(crate) struct WorkerReport {
     /// How late timers fired, nanoseconds.
     pub(crate) lags: Vec<u64>,
     /// An error of the worker itself.
-    pub(crate) trouble: Option<String>,
+    pub(crate) trouble: Option<Reason>,
 }
 
 /// A worker's ends of all channels to the coordinator.
@@ -213,8 +214,7 @@ impl<'a> WorkerPool<'a> {
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = FailureKind::Other.failure("a generator worker panicked");
                     let _ = reports.send(WorkerMessage::ConnectFailed(failure));
-                    let trouble =
-                        Some("a generator worker panicked; this is a bug of dyno".to_owned());
+                    let trouble = Some(Reason::WorkerPanicked);
                     WorkerReport { trouble, ..Default::default() }
                 });
                 // The receiver is gone after a failed ramp and for a worker that was left behind.
@@ -223,7 +223,7 @@ impl<'a> WorkerPool<'a> {
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
             })
             .map_err(|error| {
-                TrialError::Machine(format!("worker {index} could not be started: {error}"))
+                TrialError::Failed(format!("worker {index} could not be started: {error}").into())
             })?;
         self.go.push(go);
         let thread = Some(thread);
@@ -278,7 +278,7 @@ impl<'a> WorkerPool<'a> {
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    break TrialError::Machine("all workers ended before the run began".to_owned());
+                    break TrialError::Failed("all workers ended before the run began".into());
                 }
             }
             // Scripts may already send statements.
@@ -290,7 +290,7 @@ impl<'a> WorkerPool<'a> {
         self.call_off();
         let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
             && self.workers.iter().any(|worker| !worker.is_done);
-        Err(if is_stuck { TrialError::left_behind(&error.to_string()) } else { error })
+        Err(if is_stuck { TrialError::left_behind(error.into()) } else { error })
     }
 
     /// Closes the channels that workers wait on, and gives the workers that notice time to end.

@@ -11,11 +11,12 @@ use crate::recording::SharedRecorder;
 use crate::recording::recorder::UNNAMED;
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use crate::workload::{AfterFailure, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::fault::Expected;
+use dyno_model::reason::Reason;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
@@ -230,10 +231,10 @@ impl<W: Workload> Client<W> {
 
     /// Ends the run for all clients.
     fn give_up(&self, cause: FatalCause) {
-        self.window.stop(StopCause::Trouble(match &cause {
-            FatalCause::Failure { failure, .. } => failure.to_string(),
-            FatalCause::Script(message) => message.clone(),
-        }));
+        self.window.stop(match &cause {
+            FatalCause::Failure { failure, .. } => Reason::Failure(failure.clone()),
+            FatalCause::Script(message) => message.clone().into(),
+        });
         let _ = self.reports.send(WorkerMessage::Fatal(Fatal { client: self.id, cause }));
     }
 

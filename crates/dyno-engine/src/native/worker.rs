@@ -176,7 +176,7 @@ async fn when_there_is_room<T>(
 /// Drives all clients of the assignment on one event loop, on its own thread.
 fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     drive(assignment).unwrap_or_else(|error| WorkerReport {
-        trouble: Some(format!("event loop: {error}")),
+        trouble: Some(format!("event loop: {error}").into()),
         ..Default::default()
     })
 }

@@ -4,11 +4,11 @@ use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::reason::Reason;
 use dyno_model::stages::LoadProfile;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,28 +54,10 @@ pub struct Window {
     is_stopped: AtomicBool,
     /// Time after which no transaction starts: the closing, or an earlier stop.
     ends: AtomicU64,
-    reason: Mutex<Option<StopCause>>,
+    reason: Mutex<Option<Reason>>,
     /// Number of active clients over time, if it is not always all of them.
     active_clients: Option<LoadProfile>,
     think: Option<Nanos>,
-}
-
-/// Why measuring was stopped before its rule was met.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StopCause {
-    /// The user requested the end.
-    User,
-    /// Measuring could not continue, with the reason as text.
-    Trouble(String),
-}
-
-impl fmt::Display for StopCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::User => f.write_str("interrupted by the user"),
-            Self::Trouble(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// Whether a transaction that is about to start counts.
@@ -275,7 +257,7 @@ impl Window {
 
     /// Ends measuring now; transactions in flight still get the grace period. Only the first reason
     /// is kept.
-    pub fn stop(&self, cause: StopCause) {
+    pub fn stop(&self, cause: Reason) {
         let now = self.now();
         self.ends.fetch_min(now, Ordering::Relaxed);
         self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
@@ -301,7 +283,7 @@ impl Window {
 
     /// Why measuring was ended early.
     #[must_use]
-    pub fn stop_cause(&self) -> Option<StopCause> {
+    pub fn stop_cause(&self) -> Option<Reason> {
         lock(&self.reason).clone()
     }
 }
@@ -487,9 +469,9 @@ mod tests {
     #[test]
     fn stopping_keeps_the_first_reason_and_admits_nobody() {
         let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
-        let trouble = |reason: &str| StopCause::Trouble(reason.to_owned());
+        let trouble = |reason: &str| Reason::from(reason);
         window.stop(trouble("the server died"));
-        window.stop(StopCause::User);
+        window.stop(Reason::Interrupted);
         assert_eq!(window.admit(200, 0), Admission::Over);
         assert_eq!(window.stop_cause(), Some(trouble("the server died")));
     }

@@ -10,6 +10,7 @@ use dyno_drivers::timeout::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::reason::Reason;
 use std::time::{Duration, Instant};
 
 /// How long an audit is retried while the server refuses it because of concurrent work, and the
@@ -68,7 +69,7 @@ impl<C: Clients> Asks<'_, C> {
         asked: usize,
         settled: &Result<u64, OperationFailure>,
         baselines: Vec<C::Baseline>,
-    ) -> (AuditRecord, Option<String>) {
+    ) -> (AuditRecord, Option<Reason>) {
         let unsettled = settled.as_ref().copied().unwrap_or_default();
         let mut audit = AuditRecord { unsettled, ..AuditRecord::default() };
         let mut silence = None;
@@ -85,9 +86,9 @@ impl<C: Clients> Asks<'_, C> {
                     .and_then(|_| self.audit(database, node, &mut observers[node], &facts))
                     .map_err(|failure| {
                         if is_unanswered(&failure) {
-                            silence.get_or_insert_with(|| failure.to_string());
+                            silence.get_or_insert_with(|| Reason::Failure(failure.clone()));
                         }
-                        failure.to_string()
+                        Reason::Failure(failure)
                     }),
             };
             let not_run = |reason| vec![AuditCheck::NotRun { name: "audit".to_owned(), reason }];

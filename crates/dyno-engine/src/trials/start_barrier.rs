@@ -16,6 +16,7 @@ use dyno_drivers::lock;
 use dyno_model::client_group::GroupRecord;
 use dyno_model::event::Listener;
 use dyno_model::history::History;
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -152,13 +153,15 @@ impl StartBarrier {
 
     /// An error of a background group, with its name.
     fn failed(&self, group: usize, error: Option<&TrialError>) -> TrialError {
-        let named =
-            |reason: &str| format!("the background workload {:?}: {reason}", self.groups[group].0);
+        let failed = |reason: Reason| Reason::BackgroundFailed {
+            name: self.groups[group].0.clone(),
+            reason: Box::new(reason),
+        };
         match error {
             Some(TrialError::Interrupted) => TrialError::Interrupted,
-            Some(TrialError::LeftBehind(reason)) => TrialError::LeftBehind(named(reason)),
-            Some(error) => TrialError::Machine(named(&error.to_string())),
-            None => TrialError::Machine(named(PANICKED)),
+            Some(TrialError::LeftBehind(reason)) => TrialError::LeftBehind(failed(reason.clone())),
+            Some(error) => TrialError::Failed(failed(error.clone().into())),
+            None => TrialError::Failed(failed(PANICKED.into())),
         }
     }
 }
@@ -229,7 +232,7 @@ impl BarrierMember {
     ///
     /// # Errors
     /// When threads of a group are still running.
-    pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<String>), TrialError> {
+    pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<Reason>), TrialError> {
         self.change(|state| state.may_audit = true);
         let mut state =
             self.wait(Progress::Settled, |state| state.background.iter().all(Progress::has_left));
@@ -245,7 +248,7 @@ impl BarrierMember {
                 Some(Ok(record)) => records.push(GroupRecord { name, clients, record }),
                 other => match self.barrier.failed(group, error(other.as_ref())) {
                     error @ TrialError::LeftBehind(_) => return Err(error),
-                    error => missing.push(error.to_string()),
+                    error => missing.push(error.into()),
                 },
             }
         }

@@ -18,7 +18,7 @@ use crate::session::COMMIT;
 use crate::settling::{OpenSessions, observe, settle};
 use crate::start_barrier::BarrierMember;
 use crate::trial_input::{Counters, NodeState, TrialInput};
-use crate::window::{StopCause, Window};
+use crate::window::Window;
 use crate::worker::spawn_native;
 use crate::workload::{AuditFacts, Workload};
 use crate::{worker_count, worker_tries};
@@ -30,6 +30,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::LoadPlan;
+use dyno_model::reason::Reason;
 use dyno_model::record::{BenchmarkFacts, GeneratorRecord, TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
@@ -368,10 +369,7 @@ pub fn run_script_trial<S: Script>(
 fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
-    Err(TrialError::left_behind(&format!(
-        "{number} clients continued after the trial, the first with number {}",
-        first.0
-    )))
+    Err(TrialError::left_behind(Reason::ClientsContinued { number, first: first.0 }))
 }
 
 fn trial(
@@ -385,7 +383,8 @@ fn trial(
         true => None,
         false => block_on(schema::read(&mut observers[0], input.nodes[0].target.engine)),
     };
-    let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
+    let baselines = baselines(clients, &mut observers)
+        .map_err(|failure| TrialError::Failed(Reason::StateNotRead(failure)))?;
     let server_version = observers[0].identity().shown();
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
@@ -443,7 +442,7 @@ fn trial(
     facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
     facts.faults = repaired.map(|repaired| repaired.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
-        facts.stopped.get_or_insert_with(|| StopCause::User.to_string());
+        facts.stopped.get_or_insert(Reason::Interrupted);
     }
     facts.system_failed = match record.end {
         TrialEnd::System => (load.is_dead)().or(silence),

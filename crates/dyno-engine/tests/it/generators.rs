@@ -5,13 +5,14 @@ use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    Generators, LoadInput, Node, PartReport, Session, Start, StopCause, TrialError, TrialInput,
-    run_part, run_trial,
+    Generators, LoadInput, Node, PartReport, Session, Start, TrialError, TrialInput, run_part,
+    run_trial,
 };
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
+use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeSet;
@@ -143,7 +144,7 @@ impl Generators for Threads {
                 let result = run_part(vec![keys], (&[server], 0), &input, ready, &mut reports);
                 reports.report(&match result {
                     Ok(result) => PartReport::Done(Box::new(result)),
-                    Err(error) => PartReport::Failed(error.to_string()),
+                    Err(error) => PartReport::Failed(error.into()),
                 });
             });
         }
@@ -181,11 +182,11 @@ impl Generators for Threads {
                 Ok(Some((from, serde_json::from_str(&text).expect("what was written can be read"))))
             }
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(TrialError::Generator("gone".to_owned())),
+            Err(RecvTimeoutError::Disconnected) => Err(TrialError::Failed("gone".into())),
         }
     }
 
-    fn stop(&self, cause: &StopCause) {
+    fn stop(&self, cause: &Reason) {
         self.told.lock().expect("nobody panics").iter().for_each(|(it, _)| it.stop(cause.clone()));
     }
 }
@@ -268,8 +269,11 @@ fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
     let began = Instant::now();
     let record = trial(&load, Some(&Threads::new(2, &load, 50))).1;
     assert!(began.elapsed() < Duration::from_secs(30), "the others were stopped");
-    let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped");
-    assert!(stopped.starts_with("1 (here): ") && stopped.contains("no such table"), "{stopped}");
+    let stopped = record.facts.and_then(|facts| facts.stopped).expect("it was stopped").to_string();
+    assert!(
+        stopped.starts_with("generator 1 (here): ") && stopped.contains("no such table"),
+        "{stopped}"
+    );
     assert!(record.counters.failed >= 1 && record.counters.check().is_empty());
 }
 

@@ -6,6 +6,7 @@ use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, own_folder};
 use crate::server::{StartOptions, account, kept_log, log};
 use crate::supervisor::{Launch, Owner, StopStep, Supervisor, SupervisorSignal};
 use crate::tail::tail;
+use dyno_model::reason::Reason;
 use dyno_model::target::Target;
 use std::fmt;
 use std::fs;
@@ -32,7 +33,7 @@ impl RunningPath {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
     #[must_use]
-    pub fn ending(&self) -> Option<String> {
+    pub fn ending(&self) -> Option<Reason> {
         self.supervisor.ending()
     }
 

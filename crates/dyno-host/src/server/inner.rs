@@ -7,6 +7,8 @@ use super::log;
 use crate::error::HostError;
 use crate::supervisor::{Launch, Supervisor};
 use crate::tail::tail;
+use dyno_model::reason::Reason;
+use std::fmt::Display;
 use std::path::Path;
 
 /// A node of a cluster that does not accept clients. Dropping it stops it.
@@ -44,12 +46,12 @@ impl InnerNode {
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
-    pub(super) fn ending(&self) -> Option<String> {
+    pub(super) fn ending(&self) -> Option<Reason> {
         self.supervisor.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// The error of a node that ended before the cluster was ready.
-    pub(super) fn lost(&self, ending: &str) -> HostError {
+    pub(super) fn lost(&self, ending: impl Display) -> HostError {
         let text = format!("{} {ending} before it was ready{}", self.name, log_of(&self.words()));
         with_room(HostError::of_files(text), &self.directories.folder)
     }

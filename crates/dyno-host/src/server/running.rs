@@ -6,6 +6,7 @@ use super::inner::InnerNode;
 use crate::settings::{Compared, RoundedSetting};
 use crate::supervisor::{Exit, Launch, Owner, StopStep, Supervisor, SupervisorCommand};
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -144,8 +145,8 @@ impl RunningServer {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
     #[must_use]
-    pub fn ending(&self) -> Option<String> {
-        let lost = |name: String, ending: String| format!("lost {name}, which {ending}");
+    pub fn ending(&self) -> Option<Reason> {
+        let lost = |node, ending| Reason::NodeLost { node, reason: Box::new(ending) };
         let inner =
             self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
         let sql = || {
@@ -159,7 +160,7 @@ impl RunningServer {
     }
 
     /// Its own end, unless it was ended on purpose.
-    fn own_ending(&self) -> Option<String> {
+    fn own_ending(&self) -> Option<Reason> {
         self.supervisor.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
     }
 

@@ -65,7 +65,7 @@ fn a_dead_node_is_reported_and_the_others_can_be_stopped() {
     let second = rustix::process::Pid::from_raw(i32::try_from(second).unwrap()).unwrap();
     rustix::process::kill_process(second, rustix::process::Signal::KILL).unwrap();
     wait_until("the death of a node is noticed", || !server.is_alive());
-    let ending = server.ending().unwrap();
+    let ending = server.ending().unwrap().to_string();
     assert!(ending.starts_with("lost node 2, which ") && ending.contains("signal 9"), "{ending}");
     drop(server);
     assert!(is_empty(scratch.path()));

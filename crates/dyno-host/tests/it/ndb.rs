@@ -69,7 +69,7 @@ fn sql_nodes_return_the_same_data_with_their_settings_and_a_dead_data_node_is_re
     let last = Pid::from_raw(i32::try_from(pids[4]).unwrap()).unwrap();
     kill_process(last, Signal::KILL).unwrap();
     wait_until("the death of a data node is noticed", || !server.is_alive());
-    let ending = server.ending().unwrap();
+    let ending = server.ending().unwrap().to_string();
     assert!(
         ending.starts_with("lost data node 2, which ") && ending.contains("signal 9"),
         "{ending}"

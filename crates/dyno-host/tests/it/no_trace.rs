@@ -8,6 +8,7 @@ use dyno_drivers::{Discard, Driver, block_on};
 use dyno_host::server::{StartOptions, start};
 use dyno_host::supervisor::SharedMemory;
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use dyno_testkit::{folder_holds, is_process, processes_with, require_server, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io::{BufRead, BufReader};
@@ -160,7 +161,7 @@ fn server_and_folder_of_a_killed_supervisor_are_still_removed() {
         let number = server.pid().unwrap();
         kill_process(pid(parent(number).unwrap()), Signal::KILL).unwrap();
         wait_until("dyno notices", || !server.is_alive());
-        assert!(server.ending().unwrap().contains("supervisor"), "{:?}", server.ending());
+        assert!(server.ending() == Some(Reason::SupervisorLost), "{:?}", server.ending());
         let stopped = server.stop();
         assert!(!stopped.problems.is_empty(), "{kind}: this is worth telling");
         wait_until("the server vanishes", || !is_process(number));

@@ -36,7 +36,7 @@ pub(crate) fn seconds(seconds: f64) -> Duration {
 fn fail_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
     let trial = campaign.plan().trials[position].id.clone();
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(from));
-    campaign.event(&Event::TrialFailed { trial, reason: String::new(), search: None }, seconds(to));
+    campaign.event(&Event::TrialFailed { trial, reason: "".into(), search: None }, seconds(to));
 }
 
 fn measure_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {

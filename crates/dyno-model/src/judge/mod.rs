@@ -21,6 +21,7 @@ use crate::counters::TrialCounters;
 use crate::engine::CommitCounter;
 use crate::fault::{Expected, FaultRecord};
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
+use crate::reason::Reason;
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
 use crate::stages::LoadProfile;
 use crate::target::Engine;
@@ -248,7 +249,7 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
 
 /// Deviations of the trial from what was requested.
 fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warning> {
-    let cut_short = |reason: &String| Warning::CutShort { reason: reason.clone() };
+    let cut_short = |reason: &Reason| Warning::CutShort { reason: reason.clone() };
     let mut warnings: Vec<Warning> = facts.troubles.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
         (Some(reason), _) => Some(Warning::SystemFailed { reason: reason.clone() }),
@@ -263,7 +264,7 @@ fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warn
 }
 
 /// The part of a stop rule by count that was not reached before the time limit.
-fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<String> {
+fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Reason> {
     let wanted = match asked.load.stop {
         StopRule::Transactions(wanted) => wanted,
         StopRule::TransactionsPerClient(each) => each.saturating_mul(asked.clients.into()),
@@ -271,13 +272,12 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
             let growth = record.growth?;
             let rows = growth.rows_after(facts.committed_in_all);
             let is_missing = facts.committed_in_all < growth.commits_until(target);
-            return is_missing.then(|| format!("time limit reached at {rows} of {target} rows"));
+            return is_missing.then_some(Reason::RowsLeft { rows, target });
         }
         StopRule::Duration(_) => return None,
     };
     let started = record.counters.started;
-    (started < wanted)
-        .then(|| format!("time limit reached after {started} of {wanted} transactions"))
+    (started < wanted).then_some(Reason::TransactionsLeft { started, wanted })
 }
 
 /// Outcome of the arrivals. With a requested overload, the share is reported but the overload
@@ -400,8 +400,11 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
         AuditVerdict::NotChecked => {
             let reason = |(database, check): (Option<&str>, &AuditCheck)| match check {
                 AuditCheck::NotRun { reason, .. } => {
-                    let reason =
-                        database.map_or_else(|| reason.clone(), |it| format!("{it}: {reason}"));
+                    let reason = reason.clone();
+                    let reason = match database {
+                        Some(database) => reason.named(database),
+                        None => reason,
+                    };
                     Some(Warning::AuditNotRun { reason })
                 }
                 _ => None,

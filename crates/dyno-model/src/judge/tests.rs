@@ -4,6 +4,7 @@ use crate::client_group::GroupRecord;
 use crate::counters::TransactionCount;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
+use crate::reason::Reason;
 use crate::record::{BenchmarkFacts, GeneratorRecord, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
 
@@ -72,8 +73,8 @@ fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
     judged_under(StopRule::Duration(Nanos(10 * SECOND)), change)
 }
 
-fn cut_short(reason: &str) -> Vec<Warning> {
-    vec![Warning::CutShort { reason: reason.to_owned() }]
+fn cut_short(reason: impl Into<Reason>) -> Vec<Warning> {
+    vec![Warning::CutShort { reason: reason.into() }]
 }
 
 #[test]
@@ -297,23 +298,18 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
 
 #[test]
 fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
-    let stopped =
-        |it: &mut TrialRecord| facts(it).stopped = Some("interrupted by the user".to_owned());
-    assert_eq!(judged(stopped), cut_short("interrupted by the user"));
+    let stopped = |it: &mut TrialRecord| facts(it).stopped = Some(Reason::Interrupted);
+    assert_eq!(judged(stopped), cut_short(Reason::Interrupted));
     let died = |it: &mut TrialRecord| {
-        facts(it).stopped = Some("the server died".to_owned());
-        facts(it).system_failed = Some("the server died of signal 9".to_owned());
+        facts(it).stopped = Some("the server died".into());
+        facts(it).system_failed = Some(Reason::Killed);
     };
-    assert_eq!(
-        judged(died),
-        [Warning::SystemFailed { reason: "the server died of signal 9".to_owned() }]
-    );
+    assert_eq!(judged(died), [Warning::SystemFailed { reason: Reason::Killed }]);
     let missing = judged_under(StopRule::Transactions(60_000), |_| {});
-    assert_eq!(missing, cut_short("time limit reached after 50000 of 60000 transactions"));
+    assert_eq!(missing, cut_short(Reason::TransactionsLeft { started: 50_000, wanted: 60_000 }));
     assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
     // Work of aborted clients is missing, and the reason is known.
-    let aborted =
-        |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".to_owned());
+    let aborted = |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".into());
     assert_eq!(
         judged_under(StopRule::TransactionsPerClient(7_000), aborted),
         cut_short("1 clients were aborted")
@@ -322,7 +318,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
         it.growth = Some(Growth { rows_before: 10, rows_per_transaction: 2 });
     };
     let rows = judged_under(StopRule::Rows(200_000), growth);
-    assert_eq!(rows, cut_short("time limit reached at 100010 of 200000 rows"));
+    assert_eq!(rows, cut_short(Reason::RowsLeft { rows: 100_010, target: 200_000 }));
 }
 
 #[test]
@@ -346,10 +342,10 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
     old.longest_gap = Some(CommitGap { at: Nanos(SECOND), length: Nanos(2 * SECOND) });
-    old.warnings = cut_short("interrupted by the user");
+    old.warnings = cut_short(Reason::Interrupted);
     let stall = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
     let expected =
-        [cut_short("interrupted by the user"), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
+        [cut_short(Reason::Interrupted), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
     assert_eq!(rejudge(&old, &asked), expected.concat());
     // A second evaluation gives the same result.
     old.warnings = rejudge(&old, &asked);
@@ -506,7 +502,7 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
 fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_they_do_to_it() {
     let told = |inner: Warning, is_stopped: bool| {
         let all = judged(|it| {
-            facts(it).stopped = is_stopped.then(|| "by the user".to_owned());
+            facts(it).stopped = is_stopped.then_some(Reason::Interrupted);
             let other = TrialRecord { warnings: vec![inner], ..record() };
             it.background =
                 vec![GroupRecord { name: "report".to_owned(), clients: 1, record: other }];
@@ -514,7 +510,7 @@ fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_
         let of_background = |warning: &&Warning| matches!(warning, Warning::Background { name, .. } if name == "report");
         all.iter().find(of_background).map(Warning::severity)
     };
-    let cut_short = || Warning::CutShort { reason: "its script failed".to_owned() };
+    let cut_short = || Warning::CutShort { reason: "its script failed".into() };
     for (inner, weighs) in [
         (cut_short(), Some(Severity::Invalid)),
         (Warning::GeneratorBusy { share: 0.95 }, Some(Severity::Invalid)),

@@ -3,4 +3,5 @@
 pub mod counters;
 pub mod failure;
 pub(super) mod interval;
+pub mod reason;
 pub mod retry;

@@ -3,6 +3,7 @@
 use crate::history::anomalies::{Anomaly, Found};
 use crate::isolation::IsolationLevel;
 use crate::lists;
+use crate::reason::Reason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -215,7 +216,7 @@ pub enum AuditCheck {
         /// The check.
         name: String,
         /// The reason.
-        reason: String,
+        reason: Reason,
     },
 }
 
@@ -515,7 +516,7 @@ mod tests {
             expected_max: 12,
             found,
         };
-        let not_run = AuditCheck::NotRun { name: "audit".to_owned(), reason: "no".to_owned() };
+        let not_run = AuditCheck::NotRun { name: "audit".to_owned(), reason: "no".into() };
         for (checks, databases, verdict, commits) in [
             (vec![], vec![], NotChecked, None),
             (vec![not_run.clone()], vec![], NotChecked, None),

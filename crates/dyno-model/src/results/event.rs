@@ -3,6 +3,7 @@
 
 use crate::history::History;
 use crate::monitor::Sample;
+use crate::reason::Reason;
 use crate::record::{IntervalRecord, TrialRecord};
 use crate::search::{LoadStep, SearchRecord};
 use crate::units::Nanos;
@@ -93,7 +94,7 @@ pub enum Event {
         /// Its name.
         system: String,
         /// The error, with the last lines of the server's log.
-        reason: String,
+        reason: Reason,
     },
     /// A trial started. Records of an earlier attempt at it are void.
     TrialStarted {
@@ -136,7 +137,7 @@ pub enum Event {
         /// Its id.
         trial: String,
         /// The reason.
-        reason: String,
+        reason: Reason,
         /// The search that found no passing load.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         search: Option<Box<SearchRecord>>,

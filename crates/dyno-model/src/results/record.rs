@@ -8,6 +8,7 @@ use crate::fault::FaultRecord;
 use crate::isolation::IsolationLevel;
 use crate::latency::{self, LatencySummary};
 use crate::plan::{ComparisonMetric, Trial};
+use crate::reason::Reason;
 use crate::response::{BoundedLatency, ResponseSummary};
 use crate::schema::Schema;
 use crate::search::SearchRecord;
@@ -271,14 +272,14 @@ pub struct Facts {
     pub is_debug_build: bool,
     /// Why measuring ended before its stop rule was met.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
+    pub stopped: Option<Reason>,
     /// Why the system could not continue, if that ended measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_failed: Option<String>,
+    pub system_failed: Option<Reason>,
     /// Problems of the generator or its clients, in words: a panic, an event loop that failed,
     /// clients that were aborted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub troubles: Vec<String>,
+    pub troubles: Vec<Reason>,
     /// The longest times without a commit in the window, longest first; those below a tenth of a
     /// second are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]

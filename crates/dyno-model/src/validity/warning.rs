@@ -2,6 +2,7 @@
 
 use crate::monitor::SessionGroup;
 use crate::plan::ComparisonMetric;
+use crate::reason::Reason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -184,12 +185,12 @@ pub enum Warning {
     /// The trial stopped before its stop rule was met.
     CutShort {
         /// Reason.
-        reason: String,
+        reason: Reason,
     },
     /// The system died or became unusable.
     SystemFailed {
         /// Error.
-        reason: String,
+        reason: Reason,
     },
     /// The server restarted during the trial: its caches were lost, and its counters were reset.
     ServerRestarted {
@@ -218,7 +219,7 @@ pub enum Warning {
     /// The audit could not be run.
     AuditNotRun {
         /// Reason.
-        reason: String,
+        reason: Reason,
     },
     /// Client sessions were still active on the server when the data was checked, although they had
     /// been terminated.

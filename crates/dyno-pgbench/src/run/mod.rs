@@ -220,7 +220,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let aborted = lock(&scene.counters).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = folder {
-        let outcome = measured.as_ref().map_err(ToString::to_string);
+        let outcome = measured.as_ref().map_err(|error| error.clone().into());
         let outcome = outcome.map(|record| results::record(record, aborted, scene.tally(), schema));
         let finished = folder.finish(outcome, is_interrupted);
         finished.map_err(|error| Impossible::told(terminal, &error.in_full()))?;

@@ -1,8 +1,6 @@
 //! Sentences about a run that the text and Markdown reports share.
 
-use crate::messages::{
-    Lang, Message, conclusion, fill, in_line, list, names, notes, said, warning,
-};
+use crate::messages::{Lang, Message, conclusion, fill, list, names, notes, reason, said, warning};
 use crate::{figures, words};
 use dyno_analysis::model::{
     Comparison, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
@@ -195,7 +193,7 @@ pub(crate) fn incompleteness(
     }
     for system in &model.provenance.systems {
         if let Some(reason) = &system.failure {
-            let reason = in_line(reason, lang);
+            let reason = reason::in_line(reason, lang);
             sentences.push(fill!(notes::NOTE_FAILED_SYSTEM, lang, system = system.name, reason));
         }
     }
@@ -203,7 +201,7 @@ pub(crate) fn incompleteness(
         let row = &model.configurations[failed.configuration];
         let (trial, line) = (&failed.trial, &model.lines[row.line].label);
         let (clients, reason) =
-            (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
+            (names::clients(&[row.clients], lang), reason::in_line(&failed.reason, lang));
         sentences.push(fill!(notes::NOTE_FAILED_TRIAL, lang, trial, line, clients, reason));
     }
     if !completeness.cut.is_empty() {

@@ -4,7 +4,7 @@
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{
-    Lang, Message, columns, growth, headings, names, page, question, said, warning,
+    Lang, Message, columns, growth, headings, names, page, question, reason, said, warning,
 };
 use crate::metrics::{
     DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, NAMED, OUTCOMES, PART,
@@ -570,8 +570,8 @@ pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: La
 
 /// Why a trial is not fully valid; notes are omitted.
 fn reasons(trial: &TrialRow, lang: Lang) -> String {
-    if !trial.reason.is_empty() {
-        return said(&trial.reason, lang).into_owned();
+    if let Some(reason) = &trial.reason {
+        return reason::reason(reason, lang);
     }
     let warnings = trial.warnings.iter().filter(|warning| warning.severity() > Severity::Note);
     warnings.map(|warning| warning::sentence(warning, lang)).collect::<Vec<_>>().join(lang.space)

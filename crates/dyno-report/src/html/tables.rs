@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::figures;
 use crate::grid::{is_wide, titles_of_cells, unbroken};
-use crate::messages::{fill, growth, headings, names, notes, page, said, warning};
+use crate::messages::{fill, growth, headings, names, notes, page, reason, warning};
 use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
@@ -216,7 +216,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
-                p.note { (names::labelled(&names::configuration(page.model, row.configuration, page.lang), &said(reason, page.lang), page.lang)) }
+                p.note { (names::labelled(&names::configuration(page.model, row.configuration, page.lang), &reason::reason(reason, page.lang), page.lang)) }
             } }
         } }
     }

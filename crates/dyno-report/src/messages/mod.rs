@@ -19,6 +19,7 @@ mod languages;
 mod message;
 pub(crate) mod names;
 pub(crate) mod question;
+pub(crate) mod reason;
 mod stored;
 pub(crate) mod warning;
 
@@ -31,7 +32,7 @@ pub(crate) use languages::en::{
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;
-pub(crate) use stored::{in_line, said};
+pub(crate) use stored::said;
 
 #[cfg(test)]
 mod tests {

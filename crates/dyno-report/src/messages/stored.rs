@@ -1,4 +1,4 @@
-//! Translation of English texts stored in runs and models: kinds of failures, reasons, names of
+//! Translation of English texts stored in runs and models: kinds of failures, names of
 //! differences between two runs. A text that matches a message of this group in English is
 //! translated to the language of the report, whichever version wrote it. Any other text comes from
 //! a server, a system or a script, and is left unchanged.
@@ -24,11 +24,6 @@ pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
             values.iter().map(|(name, value)| (*name, value as &dyn Display)).collect();
         message.fill(lang, &values).into()
     })
-}
-
-/// The reason for a failure on one line: a remedy on a separate line is appended.
-pub(crate) fn in_line(text: &str, lang: Lang) -> String {
-    said(text, lang).replace("\nhint: ", "; hint: ")
 }
 
 /// Extracts the values from a text that was filled from a message.
@@ -72,14 +67,6 @@ mod tests {
     fn stored_texts_are_said_in_the_language_and_words_of_others_stay() {
         assert_eq!(korean("deadlock"), "데드락");
         assert_eq!(korean("virtual machine, container"), "가상 머신, 컨테이너");
-        assert_eq!(
-            korean("time limit reached at 5 of 10 rows"),
-            "행 10개 중 5개에서 제한 시간에 도달함"
-        );
-        assert_eq!(
-            korean("generator 3 (load1) was lost: its launcher was killed (signal 9)"),
-            "발생기 3 (load1)을(를) 잃음: 실행 프로그램이 강제 종료됨(시그널 9)"
-        );
         assert_eq!(korean("NDB 1 × 9.7.4-2, 2 data nodes"), "NDB 1 × 9.7.4-2, 데이터 노드 2개");
         assert_eq!(
             korean("events.jsonl, line 7: the last line is cut off"),
@@ -94,11 +81,6 @@ mod tests {
         ] {
             assert_eq!(korean(own), own);
         }
-    }
-
-    #[test]
-    fn a_remedy_goes_on_in_the_line_of_the_reason() {
-        assert_eq!(in_line("no room left\nhint: make some", EN), "no room left; hint: make some");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::fill;
 use super::languages::Lang;
 pub(crate) use super::languages::en::warning::*;
 use super::names::{self, list};
-use super::said;
 use crate::figures;
 use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::ComparisonMetric;
@@ -85,24 +84,25 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             same_wait(wait, statement, *share, *sessions, lang)
         }
         Warning::MonitorCost { share } => fill!(MONITOR_COST, lang, percent = percent(*share)),
-        Warning::CutShort { reason } => fill!(CUT_SHORT, lang, reason = said(reason, lang)),
-        Warning::SystemFailed { reason } => fill!(SYSTEM_FAILED, lang, reason = said(reason, lang)),
+        Warning::CutShort { reason } => {
+            fill!(CUT_SHORT, lang, reason = super::reason::reason(reason, lang))
+        }
+        Warning::SystemFailed { reason } => {
+            fill!(SYSTEM_FAILED, lang, reason = super::reason::reason(reason, lang))
+        }
         Warning::CountersUnbalanced { identities } => {
             fill!(COUNTERS_UNBALANCED, lang, identities = list(lang, identities))
         }
         Warning::FaultNotMade { what, reason } => {
-            fill!(
-                FAULT_NOT_MADE,
-                lang,
-                what = names::fault_named(what, lang),
-                reason = said(reason, lang)
-            )
+            fill!(FAULT_NOT_MADE, lang, what = names::fault_named(what, lang), reason)
         }
         Warning::AuditViolated => fill!(AUDIT_VIOLATED, lang),
         Warning::ViolatedIn { databases } => {
             fill!(VIOLATED_IN, lang, databases = list(lang, databases))
         }
-        Warning::AuditNotRun { reason } => fill!(AUDIT_NOT_RUN, lang, reason = said(reason, lang)),
+        Warning::AuditNotRun { reason } => {
+            fill!(AUDIT_NOT_RUN, lang, reason = super::reason::reason(reason, lang))
+        }
         Warning::Unsettled { sessions } => {
             fill!(UNSETTLED, lang, sessions = figures::count(*sessions))
         }
@@ -144,10 +144,10 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             fill!(COMMITS_IN_DOUBT, lang, counter, in_doubt)
         }
         Warning::SettingsNotRead { system, reason } => {
-            fill!(SETTINGS_NOT_READ, lang, system, reason = said(reason, lang))
+            fill!(SETTINGS_NOT_READ, lang, system, reason)
         }
         Warning::StatementRefused { statement, reason } => {
-            fill!(STATEMENT_REFUSED, lang, statement, reason = said(reason, lang))
+            fill!(STATEMENT_REFUSED, lang, statement, reason)
         }
         Warning::BlockRestarted { block } => fill!(BLOCK_RESTARTED, lang, block),
         Warning::BlockApart { block, hours } => {
@@ -176,14 +176,14 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             fill!(message, lang, percent = percent(*share))
         }
         Warning::RecordingIncomplete { what } => {
-            fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang))
+            fill!(RECORDING_INCOMPLETE, lang, what)
         }
         Warning::DatabaseNotLocked { database, reason } => {
-            fill!(DATABASE_NOT_LOCKED, lang, database, reason = said(reason, lang))
+            fill!(DATABASE_NOT_LOCKED, lang, database, reason)
         }
         Warning::ChangedByOthers { database } => fill!(CHANGED_BY_OTHERS, lang, database),
         Warning::CleanUpIncomplete { what } => {
-            fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang))
+            fill!(CLEAN_UP_INCOMPLETE, lang, what)
         }
     }
 }
@@ -258,15 +258,15 @@ mod tests {
             Warning::ServerRestarted { up: 4 },
             Warning::FewTransactions { committed: 12 },
             Warning::Stall { longest_gap: 1.25, at: 3.0, sessions: Vec::new() },
-            Warning::CutShort { reason: text() },
-            Warning::SystemFailed { reason: text() },
+            Warning::CutShort { reason: text().into() },
+            Warning::SystemFailed { reason: text().into() },
             Warning::CountersUnbalanced {
                 identities: vec!["a = b: 1 against 2".into(), "c = d: 3 against 4".into()],
             },
             Warning::Background { name: "report".into(), inner: Box::new(Warning::AuditViolated) },
             Warning::AuditViolated,
             Warning::ViolatedIn { databases: vec!["dyno_2".into(), "dyno_3".into()] },
-            Warning::AuditNotRun { reason: text() },
+            Warning::AuditNotRun { reason: text().into() },
             Warning::Unsettled { sessions: 2 },
             Warning::ForeignSessions { sessions: 2 },
             Warning::Steal { share: 0.02 },

@@ -128,8 +128,8 @@ fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
 #[test]
 fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it() {
     let cases: [(Warning, NotWorkingReason); 4] = [
-        (Warning::SystemFailed { reason: "it died".to_owned() }, NotWorkingReason::SystemFailed),
-        (Warning::CutShort { reason: "no connection".to_owned() }, NotWorkingReason::CutShort),
+        (Warning::SystemFailed { reason: "it died".into() }, NotWorkingReason::SystemFailed),
+        (Warning::CutShort { reason: "no connection".into() }, NotWorkingReason::CutShort),
         (Warning::Failures { failed: 50, share: 0.02 }, NotWorkingReason::Failures),
         (Warning::GeneratorBusy { share: 0.99 }, NotWorkingReason::NotMeasured),
     ];
@@ -164,8 +164,7 @@ fn a_trial_that_could_not_be_measured_counts_against_its_configuration_unless_so
         .expect("planned")
         .id
         .clone();
-    let failed =
-        TrialOutcome::Failed { reason: "the server did not start".to_owned(), search: None };
+    let failed = TrialOutcome::Failed { reason: "the server did not start".into(), search: None };
     data.run.outcomes.insert(id, failed);
     assert_eq!(
         of(&analyse(&data), ComparisonMetric::Throughput).effect.verdict,
@@ -195,7 +194,7 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
 
 #[test]
 fn a_report_on_a_system_that_died_says_so_and_not_that_transactions_failed() {
-    let died = Warning::SystemFailed { reason: "it was killed by signal 9".to_owned() };
+    let died = Warning::SystemFailed { reason: "it was killed by signal 9".into() };
     let model = with(|record| {
         record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
         record.warnings.push(died.clone());

@@ -22,6 +22,7 @@ use crate::{Format, render, write};
 use dyno_analysis::{analyse, load};
 use dyno_model::audit::AuditCheck;
 use dyno_model::plan::{Compare, Plan};
+use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
 use dyno_store::fixture::Shape;
 use insta::assert_snapshot;
@@ -595,7 +596,7 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
 #[test]
 fn a_remedy_is_set_off_from_the_reason_of_what_failed() {
     let mut model = analyse(&Shape::small().read());
-    let reason = |of: &str| format!("no room for {of}\nhint: make some");
+    let reason = |of: &str| Reason::from(format!("no room for {of}\nhint: make some"));
     model.completeness.failed.push(dyno_analysis::model::FailedTrial {
         trial: "b01-001".to_owned(),
         configuration: 0,
@@ -618,7 +619,7 @@ fn titles_and_server_messages_cannot_command_a_terminal_or_add_lines() {
     model.completeness.failed.push(dyno_analysis::model::FailedTrial {
         trial: "b01-001".to_owned(),
         configuration: 0,
-        reason: "access denied for \u{1b}]0;owned\u{7}\n* a line".to_owned(),
+        reason: "access denied for \u{1b}]0;owned\u{7}\n* a line".into(),
     });
     for format in [Format::Text, Format::Markdown] {
         let text = render(&model, format, EN);

@@ -18,6 +18,7 @@ use dyno_engine::{
 use dyno_lua::{STACK, State};
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::single::TRIAL;
@@ -140,7 +141,7 @@ pub(crate) fn measure(
     }
     job.logger.notice(header::INITIALIZING);
     let plan = LoadPlan { retry: runner.retry.clone(), ..load::plan(general) };
-    let nobody_reads = || job.logger.is_closed().then(|| "the output is closed".to_owned());
+    let nobody_reads = || job.logger.is_closed().then(|| "the output is closed".into());
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
@@ -170,7 +171,7 @@ pub(crate) fn measure(
         Err(error) => {
             drop(reporter);
             printer.finish();
-            (not_started(job, runner, error), Some(error.to_string()))
+            (not_started(job, runner, error), Some(error.clone().into()))
         }
         Ok(record) => {
             let remains = reporter.finish(record);
@@ -179,7 +180,7 @@ pub(crate) fn measure(
         }
     };
     let written = results.map(|results| {
-        let record = outcome.as_ref().map_err(ToString::to_string);
+        let record = outcome.as_ref().map_err(|error| error.clone().into());
         let record = record.and_then(|record| failure.map_or(Ok(record), Err));
         let record = record.map(|record| {
             |trial, at, version| TrialRecord { schema, ..record.trial_record(trial, at, version) }
@@ -228,7 +229,7 @@ fn conclude(
     main: Option<&State>,
     record: &LoadRecord,
     remains: &Remains,
-) -> (u8, Option<String>) {
+) -> (u8, Option<Reason>) {
     let failure = failure(job, runner, record);
     let code = match &failure {
         // A failed run has no report, as in sysbench: its figures cover an arbitrary part.
@@ -242,14 +243,15 @@ fn conclude(
             code
         }
     };
-    let document = write_document(job, runner, remains, failure.as_deref());
+    let told = failure.as_ref().map(ToString::to_string);
+    let document = write_document(job, runner, remains, told.as_deref());
     (code.max(document), failure)
 }
 
 /// The failure that ended the run, reported unless a script's thread has done so.
-fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<String> {
+fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<Reason> {
     for trouble in &record.facts.troubles {
-        job.logger.fatal(trouble);
+        job.logger.fatal(&trouble.to_string());
     }
     if let Some(fatal) = &record.fatal {
         if let FatalCause::Failure { failure, statement, sql } = &fatal.cause {
@@ -262,7 +264,7 @@ fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<String
                 None => job.logger.fatal(&fatal.to_string()),
             }
         }
-        return Some(fatal.to_string());
+        return Some(fatal.to_string().into());
     }
     record.facts.troubles.first().cloned()
 }

@@ -62,7 +62,8 @@ impl<'p> Systems<'p> {
         measured: Result<TrialRecord, Missing>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, Missing> {
-        self.check_unchanged(system, before, listener).map_err(Missing::Trial)?;
+        self.check_unchanged(system, before, listener)
+            .map_err(|reason| Missing::Trial(reason.into()))?;
         let record = measured?;
         if record.end != TrialEnd::System && record.end != TrialEnd::User {
             // Results are invalid if another run has taken over the data.

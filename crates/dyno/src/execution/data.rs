@@ -11,6 +11,7 @@ use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, Trial};
+use dyno_model::reason::Reason;
 use dyno_model::search::SearchRecord;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
@@ -22,18 +23,24 @@ pub(crate) enum Missing {
     /// The user interrupted it.
     Interrupted,
     /// Its system is not available.
-    System(String),
+    System(Reason),
     /// A reason that affects only this trial.
-    Trial(String),
+    Trial(Reason),
     /// Its search for the highest load found no load.
     Search(Box<SearchRecord>),
     /// A failure after which nothing more can be measured.
-    Run(String),
+    Run(Reason),
 }
 
 /// Text errors come from bringing up a server, so they affect its system.
 impl From<String> for Missing {
     fn from(reason: String) -> Self {
+        Self::System(reason.into())
+    }
+}
+
+impl From<Reason> for Missing {
+    fn from(reason: Reason) -> Self {
         Self::System(reason)
     }
 }
@@ -55,7 +62,7 @@ impl Provider<'_, '_> {
     ) -> Result<Nanos, Missing> {
         let configuration = self.trial.configuration;
         if let Some(reason) = self.systems.forbidden(self.systems.system_of(configuration)) {
-            return Err(Missing::Trial(reason.to_owned()));
+            return Err(Missing::Trial(reason.into()));
         }
         if self.systems.restores(configuration, data) {
             let time = self.restore(data, listener)?;
@@ -109,7 +116,7 @@ impl Provider<'_, '_> {
                 for its in &data.databases {
                     let target = ready.databases.target(&ready.target(), its.database.as_deref());
                     loading::check_existing(&target, its)
-                        .map_err(|failure| Missing::Trial(failure.to_string()))?;
+                        .map_err(|failure| Missing::Trial(Reason::Failure(failure)))?;
                 }
                 ready.loaded = Some(data.fingerprint());
             }
@@ -127,11 +134,14 @@ impl Provider<'_, '_> {
         let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
-            self.systems.claimed(system, Ready::adopt).map_err(Missing::Trial)?;
+            self.systems
+                .claimed(system, Ready::adopt)
+                .map_err(|reason| Missing::Trial(reason.into()))?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
-            (Missing::Trial(reason), Some(disk)) => {
-                Missing::Trial(format!("{reason}\nnote: {disk}"))
+            (Missing::Trial(reason), Some((folder, free, total))) => {
+                let reason = Box::new(reason);
+                Missing::Trial(Reason::DiskScarce { reason, folder, free, total })
             }
             (missing, _) => missing,
         })?;
@@ -148,7 +158,9 @@ impl Provider<'_, '_> {
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let began = Instant::now();
-        self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::Trial)?;
+        self.systems
+            .claimed(system, Ready::work_in_copy)
+            .map_err(|reason| Missing::Trial(reason.into()))?;
         let ready = self.systems.ready(system).expect("it is still up");
         let target = ready.target();
         for setup in data.setups() {
@@ -171,10 +183,12 @@ impl Provider<'_, '_> {
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
             let cleared =
                 self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
-            cleared.map_err(Missing::Trial)?;
+            cleared.map_err(|reason| Missing::Trial(reason.into()))?;
         }
         let database = data.database.as_deref();
-        self.systems.begin_loading(system, database, &names).map_err(Missing::Trial)?;
+        self.systems
+            .begin_loading(system, database, &names)
+            .map_err(|reason| Missing::Trial(reason.into()))?;
         let ready = self.systems.ready(system).expect("it is still up");
         Ok(ready.databases.target(&ready.target(), database))
     }
@@ -221,7 +235,7 @@ fn load_databases(
 fn failed(failure: &OperationFailure) -> Missing {
     match failure.kind {
         FailureKind::Cancelled => Missing::Interrupted,
-        _ => Missing::Trial(format!("the data could not be loaded: {failure}")),
+        _ => Missing::Trial(Reason::DataNotLoaded(failure.clone())),
     }
 }
 

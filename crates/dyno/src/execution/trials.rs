@@ -16,10 +16,10 @@ use dyno_model::event::{Event, InterimAnalysis, Listener, Listeners};
 use dyno_model::fault::Expected;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::{Configuration, Plan, Trial};
+use dyno_model::reason::Reason;
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::search::SearchEnd;
 use dyno_model::units::Nanos;
-use dyno_report::EN;
 use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ impl Tally {
     }
 
     /// Counts and reports a failed trial.
-    fn fail(&mut self, trial: &Trial, reason: String, listener: &mut dyn Listener) {
+    fn fail(&mut self, trial: &Trial, reason: Reason, listener: &mut dyn Listener) {
         self.failed += 1;
         listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
     }
@@ -164,8 +164,8 @@ fn settle(
             let has_failed = record.end == TrialEnd::System;
             let was_harmed = has_faults(&record);
             listener.event(&Event::TrialFinished(Box::new(record)));
-            if let Some(reason) = systems.discard_if_dead(system, listener) {
-                tally.system_failures += usize::from(!reason.is_empty());
+            if systems.discard_if_dead(system, listener).is_some() {
+                tally.system_failures += 1;
             } else if has_failed && systems.discard_if_silent(system, listener).is_some() {
                 tally.system_failures += 1;
             } else if was_harmed {
@@ -175,7 +175,8 @@ fn settle(
         Err(Missing::Interrupted) => return ControlFlow::Break(()),
         Err(Missing::Search(search)) => {
             tally.without_load(&search.end);
-            let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
+            let (end, steps) = (search.end.clone(), search.steps.len());
+            let reason = Reason::NoLoad { search: Box::new(search.search.clone()), end, steps };
             listener.event(&Event::TrialFailed {
                 trial: trial.id.clone(),
                 reason,
@@ -216,14 +217,19 @@ fn measure(
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
     let system = configuration.system;
-    let set = WorkloadSet::new(plan, configuration).map_err(Missing::Trial)?;
+    let set =
+        WorkloadSet::new(plan, configuration).map_err(|reason| Missing::Trial(reason.into()))?;
     let fleet = match configuration.load.generators {
-        Some(_) => Some(systems.fleets.take(plan, interrupts).map_err(Missing::Run)?),
+        Some(_) => Some(
+            systems.fleets.take(plan, interrupts).map_err(|reason| Missing::Run(reason.into()))?,
+        ),
         None => None,
     };
     let loading = Provider { trial, systems, interrupts }.provide(&set, listener)?;
     systems.tell_unlocked(system, listener);
-    systems.open_way(trial.configuration, listener).map_err(Missing::Trial)?;
+    systems
+        .open_way(trial.configuration, listener)
+        .map_err(|reason| Missing::Trial(reason.into()))?;
     let network_path = plan.endpoint(configuration);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
     let command = systems.monitor_command(system);
@@ -276,7 +282,7 @@ fn measure(
     input.load.is_dead = &ending;
     input.load.expected = expected;
     input.load.tolerated_failures = plan.tolerated_failures(trial.configuration);
-    let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
+    let faults = Faults::of(plan, trial, ready).map_err(|reason| Missing::Trial(reason.into()))?;
     let repair = || faults.as_ref().expect("it is asked where there are faults").repair();
     input.repair = faults.is_some().then_some(&repair);
     let mut clock = faults.as_ref().map(Faults::clock);
@@ -299,7 +305,7 @@ fn measure(
         }
         record
     });
-    let measured = measured.map_err(|error| missing(&error, ending));
+    let measured = measured.map_err(|error| missing(error, ending));
     if let Some(fleet) = fleet.filter(|_| measured.is_ok()) {
         systems.fleets.keep(fleet);
     }
@@ -307,14 +313,14 @@ fn measure(
 }
 
 /// Why a trial was not measured; `ending` tells how its system ended, if it did.
-fn missing(error: &TrialError, ending: impl Fn() -> Option<String>) -> Missing {
+fn missing(error: TrialError, ending: impl Fn() -> Option<Reason>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,
-        TrialError::SystemDied(reason) => Missing::System(reason.clone()),
-        TrialError::LeftBehind(reason) => Missing::Run(reason.clone()),
+        TrialError::SystemDied(reason) => Missing::System(reason),
+        TrialError::LeftBehind(reason) => Missing::Run(reason),
         other => match ending() {
             Some(reason) => Missing::System(reason),
-            None => Missing::Trial(other.to_string()),
+            None => Missing::Trial(other.into()),
         },
     }
 }

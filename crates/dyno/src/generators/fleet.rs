@@ -15,6 +15,7 @@ use dyno_host::supervisor::{
 use dyno_model::launcher::{LauncherKind, LauncherPlan};
 use dyno_model::plan::Plan;
 use dyno_model::printable::line;
+use dyno_model::reason::Reason;
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -120,12 +121,12 @@ impl Launched {
     }
 
     /// How it ended, if it has, with the end of its output.
-    fn ending(&self) -> Option<String> {
-        let ending = self.supervisor.ending()?;
+    fn ending(&self) -> Option<Reason> {
+        let reason = Box::new(self.supervisor.ending()?);
         let output = said(&self.output);
         Some(match self.generator {
-            Some(_) => format!("its process {ending}{output}"),
-            None => format!("its launcher {ending}{output}"),
+            Some(_) => Reason::ProcessEnded { reason, output },
+            None => Reason::LauncherEnded { reason, output },
         })
     }
 }
@@ -182,9 +183,9 @@ impl Fleet {
     /// # Errors
     /// When a generator is lost.
     pub(super) fn next(&self, wait: Duration) -> Result<Option<(usize, Event)>, TrialError> {
-        let lost = |number: usize, reason: String| {
+        let lost = |number: usize, reason: Reason| {
             let name = self.members[number].part().name();
-            Err(TrialError::Generator(format!("{name} was lost: {reason}")))
+            Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
         let events = lock(&self.events);
         let event = match events.recv_timeout(wait) {
@@ -194,7 +195,7 @@ impl Fleet {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(TrialError::Generator("connections were all lost".to_owned()));
+                return Err(TrialError::Failed("generator connections were all lost".into()));
             }
         };
         // Generators may survive the launcher of all, but nothing would end them then.
@@ -209,7 +210,7 @@ impl Fleet {
     }
 
     /// How the process of a lost generator, or its launcher, ended, if that becomes known soon.
-    fn ending(&self, number: usize) -> Option<String> {
+    fn ending(&self, number: usize) -> Option<Reason> {
         let launches = lock(&self.launches);
         let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == number);
         let own = launches.iter().find(is_own)?;

@@ -68,7 +68,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
     while let Ok(order) = orders.recv() {
         if let Order::Assign(assignment) = order {
             let report = part(&assignment, &orders, &reports, &shared)
-                .unwrap_or_else(|error| PartReport::Failed(error.to_string()));
+                .unwrap_or_else(|error| PartReport::Failed(error.into()));
             *lock(&shared.start) = None;
             let _ = reports.send(report);
         }
@@ -215,7 +215,7 @@ pub(super) fn part(
     shared: &Shared,
 ) -> Result<PartReport, TrialError> {
     let Assignment { name, load, work, .. } = assignment;
-    let workloads = work.workloads().map_err(TrialError::Machine)?;
+    let workloads = work.workloads().map_err(|reason| TrialError::Failed(reason.into()))?;
     let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
     let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
     let input = LoadInput {
@@ -236,7 +236,8 @@ pub(super) fn part(
         };
         if at <= clock() {
             let late = Duration::from_nanos(clock() - at).as_millis();
-            return Err(TrialError::Machine(format!("the order to start came {late} ms late")));
+            let reason = format!("the order to start came {late} ms late");
+            return Err(TrialError::Failed(reason.into()));
         }
         let start = Start::at(origin() + Duration::from_nanos(at));
         *lock(&shared.start) = Some(start.clone());

@@ -6,6 +6,7 @@ use super::link::Link;
 use super::message::{Answer, Order};
 use dyno_drivers::lock;
 use dyno_engine::PartReport;
+use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
 use dyno_model::units::Nanos;
 use std::io::{self, ErrorKind};
@@ -28,7 +29,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 pub(super) enum Event {
     Report(Box<PartReport>),
     /// It is gone, for this reason.
-    Lost(String),
+    Lost(Reason),
 }
 
 /// A generator that has joined.
@@ -82,14 +83,14 @@ impl GeneratorHandle {
     }
 }
 
-/// The reason in words.
-fn told(error: &io::Error) -> String {
+/// Why a connection ended.
+fn told(error: &io::Error) -> Reason {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-            "its connection was closed".to_owned()
+            Reason::ConnectionClosed
         }
-        ErrorKind::TimedOut => format!("it sent nothing for {} s", SILENCE.as_secs()),
-        _ => error.to_string(),
+        ErrorKind::TimedOut => Reason::SentNothing(SILENCE.as_secs()),
+        _ => error.to_string().into(),
     }
 }
 

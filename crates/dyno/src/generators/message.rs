@@ -1,10 +1,11 @@
 //! The messages between the coordinator and a generator, as JSON with their length in front.
 
 use crate::workload::Work;
-use dyno_engine::{PartReport, StopCause};
+use dyno_engine::PartReport;
 use dyno_model::catalog::Growth;
 use dyno_model::fault::Expected;
 use dyno_model::plan::LoadPlan;
+use dyno_model::reason::Reason;
 use dyno_model::secret::Secret;
 use dyno_model::target::{
     ChannelBinding, ClientCertificate, Endpoint, Engine, QueryMode, ServerState, Target, Tls,
@@ -59,7 +60,7 @@ pub(super) enum Order {
     /// All clients begin at this time of the generator's clock.
     Start(u64),
     /// Measuring ends early.
-    Stop(StopCause),
+    Stop(Reason),
 }
 
 /// From a generator to the coordinator.

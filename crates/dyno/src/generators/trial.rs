@@ -5,10 +5,11 @@ use super::generator_handle::{Event, GeneratorHandle};
 use super::message::{Assignment, Order};
 use crate::workload::Work;
 use dyno_drivers::lock;
-use dyno_engine::{Generators, PartReport, StopCause, TrialError, TrialInput};
+use dyno_engine::{Generators, PartReport, TrialError, TrialInput};
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::GroupRole;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
+use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
 use dyno_store::environment::boot_id;
 use std::time::{Duration, Instant};
@@ -90,8 +91,9 @@ impl Generators for TrialGenerators<'_> {
                 match lock(&member.clock).mark(epoch) {
                     Some(at) => break at,
                     None if asked.elapsed() > CLOCK_LIMIT => {
-                        let text = format!("{}: its clock is unknown", member.part().name());
-                        return Err(TrialError::Generator(text));
+                        let reason = Box::new(Reason::from("its clock is unknown"));
+                        let name = member.part().name();
+                        return Err(TrialError::Failed(Reason::GeneratorFailed { name, reason }));
                     }
                     None => {}
                 }
@@ -109,7 +111,7 @@ impl Generators for TrialGenerators<'_> {
         })
     }
 
-    fn stop(&self, cause: &StopCause) {
+    fn stop(&self, cause: &Reason) {
         self.all().for_each(|member| member.order(Order::Stop(cause.clone())));
     }
 }

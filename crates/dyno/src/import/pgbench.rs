@@ -4,6 +4,7 @@ use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
 use super::reading::{Reading, Warned, interval_rates, nanos};
 use dyno_model::counters::UnknownCount;
+use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 
@@ -190,14 +191,14 @@ impl<'t> Run<'t> {
     }
 
     /// Why the run is incomplete: `1210/1600` are the processed and the planned transactions.
-    fn cut_short(&self, committed: u64) -> Option<String> {
+    fn cut_short(&self, committed: u64) -> Option<Reason> {
         let planned = || measured(self.figures.text(PROCESSED)?.split_once('/')?.1.trim());
         let done = committed
             + self.figures.count(FAILED).ok().flatten().unwrap_or_default()
             + self.figures.count(SKIPPED).ok().flatten().unwrap_or_default();
         let is_less = planned().filter(|planned| (done as f64) < *planned);
-        self.aborted.clone().or_else(|| {
-            is_less.map(|planned| format!("{done} of {planned} transactions were processed"))
+        self.aborted.clone().map(Reason::from).or_else(|| {
+            is_less.map(|planned| Reason::TransactionsMissing { done, planned: planned as u64 })
         })
     }
 }

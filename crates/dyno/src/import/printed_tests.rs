@@ -119,7 +119,10 @@ fn an_aborted_run_is_not_valid_and_what_the_program_said_is_kept() {
     else {
         panic!("{:?}", reading.warnings)
     };
-    assert_eq!(reason, "pgbench: error: Run was aborted; the above results are incomplete.");
+    assert_eq!(
+        reason.to_string(),
+        "pgbench: error: Run was aborted; the above results are incomplete."
+    );
     assert!(text.ends_with("ERROR:  division by zero"), "{text}");
     let refused = found(&["pgbench-aborted-all.log"]).unwrap_err();
     assert!(refused.contains("line 4: a run of pgbench without transactions"), "{refused}");

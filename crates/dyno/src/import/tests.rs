@@ -4,6 +4,7 @@ use super::reading::{Course, Reading};
 use super::{Hints, histogram_log, read, sample, table, transaction_log};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::failure::FailureKind;
+use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 use std::collections::BTreeMap;
@@ -507,7 +508,7 @@ fn arrivals_at_a_rate_keep_more_clients_busy_than_there_are() {
 #[test]
 fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
     let warnings = |done: &str| of_file(&PGBENCH.replace("67672", done)).warnings;
-    let reason = "67677 of 70000 transactions were processed".to_owned();
+    let reason = Reason::TransactionsMissing { done: 67_677, planned: 70_000 };
     assert_eq!(warnings("67672/70000"), [Warning::CutShort { reason }]);
     // Failed and skipped transactions were processed, too.
     assert_eq!(warnings("67672/67677"), []);

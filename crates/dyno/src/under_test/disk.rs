@@ -3,6 +3,7 @@
 
 use dyno_host::probe::{DiskSpace, disk_space};
 use dyno_model::plan::{Plan, SystemSource};
+use dyno_model::reason::Reason;
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -43,36 +44,35 @@ impl DiskWatch {
         Self { folders: folders.into(), looked_at: Cell::new(None) }
     }
 
-    /// Describes the disk that is nearly full, if any. Callers may call it at any time: it checks
-    /// at most five times per second.
-    pub(crate) fn full(&self) -> Option<String> {
+    /// The disk that is nearly full, if any. Callers may call it at any time: it checks at most
+    /// five times per second.
+    pub(crate) fn full(&self) -> Option<Reason> {
         if self.looked_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
             return None;
         }
         self.full_now()
     }
 
-    /// Describes the disk whose free space is so low that it may explain a failure: servers do not
-    /// always report it.
-    pub(crate) fn scarce(&self) -> Option<String> {
-        let (disk, room) = self.short(|_| SCARCE)?;
-        Some(format!("{disk} had {room} free at that time"))
+    /// A folder on the disk whose free space is so low that it may explain a failure, its free
+    /// space and its size in MB: servers do not always report it.
+    pub(crate) fn scarce(&self) -> Option<(String, u64, u64)> {
+        self.short(|_| SCARCE)
     }
 
     /// The same as [`Self::full`], without the pause between checks.
-    pub(crate) fn full_now(&self) -> Option<String> {
+    pub(crate) fn full_now(&self) -> Option<Reason> {
         self.looked_at.set(Some(Instant::now()));
-        let (disk, room) = self.short(|total| ROOM.min(total / 20))?;
-        Some(format!("{disk} is almost full: {room} free"))
+        let (folder, free, total) = self.short(|total| ROOM.min(total / 20))?;
+        Some(Reason::DiskFull { folder, free, total })
     }
 
-    /// The first disk with less free space than required (a function of its size), and its free
-    /// space as text.
-    fn short(&self, needed: impl Fn(u64) -> u64) -> Option<(String, String)> {
+    /// A folder on the first disk with less free space than required (a function of its size), its
+    /// free space and its size in MB.
+    fn short(&self, needed: impl Fn(u64) -> u64) -> Option<(String, u64, u64)> {
         self.folders.iter().find_map(|folder| {
             let DiskSpace { free, total } = disk_space(folder).ok()?;
-            let room = || format!("{} MB of {} MB", free >> 20, total >> 20);
-            (free < needed(total)).then(|| (format!("the disk of {}", folder.display()), room()))
+            let is_short = free < needed(total);
+            is_short.then(|| (folder.display().to_string(), free >> 20, total >> 20))
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::system::Ready;
 use dyno_model::plan::RestartGroup;
+use dyno_model::reason::Reason;
 
 /// After this many failed starts in a row, dyno does not try a system again.
 const FAILURES_MAX: u32 = 2;
@@ -23,7 +24,7 @@ struct Trouble<'p> {
     /// Failed starts in a row.
     failures: u32,
     /// Reason of the last failure.
-    reason: String,
+    reason: Reason,
 }
 
 impl<'p> Slot<'p> {
@@ -31,11 +32,12 @@ impl<'p> Slot<'p> {
     ///
     /// # Errors
     /// The reason, if it is not.
-    pub(crate) fn may_try(&self, plot: RestartGroup<'p>) -> Result<(), String> {
+    pub(crate) fn may_try(&self, plot: RestartGroup<'p>) -> Result<(), Reason> {
         match self.troubles.iter().find(|trouble| trouble.plot == plot) {
-            Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => {
-                Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"))
-            }
+            Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => Err(Reason::NotTriedAgain {
+                failures: FAILURES_MAX,
+                reason: Box::new(reason.clone()),
+            }),
             _ => Ok(()),
         }
     }
@@ -46,13 +48,13 @@ impl<'p> Slot<'p> {
     }
 
     /// Counts another failed start.
-    pub(crate) fn note_failure(&mut self, plot: RestartGroup<'p>, reason: &str) {
+    pub(crate) fn note_failure(&mut self, plot: RestartGroup<'p>, reason: &Reason) {
         match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
             Some(trouble) => {
                 trouble.failures += 1;
-                reason.clone_into(&mut trouble.reason);
+                trouble.reason = reason.clone();
             }
-            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.to_owned() }),
+            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.clone() }),
         }
     }
 }

@@ -15,6 +15,7 @@ use dyno_host::settings::RoundedSetting;
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{EndpointPlan, Via};
+use dyno_model::reason::Reason;
 use dyno_model::target::{QueryMode, Target};
 use dyno_model::warning::Warning;
 use std::collections::BTreeMap;
@@ -128,12 +129,14 @@ impl Ready {
     }
 
     /// How the program on this network path ended; `None` while it runs, or if there is none.
-    pub(crate) fn way_ending(&self, network_path: Option<&EndpointPlan>) -> Option<String> {
+    pub(crate) fn way_ending(&self, network_path: Option<&EndpointPlan>) -> Option<Reason> {
         let (network_path, running) = network_path
             .and_then(|network_path| Some((network_path, self.started(network_path)?)))?;
-        running
-            .ending()
-            .map(|ending| format!("the {} {} {ending}", running.what, network_path.name))
+        running.ending().map(|ending| Reason::PathEnded {
+            what: running.what.to_owned(),
+            name: network_path.name.clone(),
+            reason: Box::new(ending),
+        })
     }
 
     /// The target of clients that use this network path and talk to an application.
@@ -281,7 +284,7 @@ impl Ready {
 
     /// How a server that dyno started ended; `None` while it runs. An existing server that ends
     /// refuses connections.
-    pub(crate) fn ending(&self) -> Option<String> {
+    pub(crate) fn ending(&self) -> Option<Reason> {
         self.managed()?.ending()
     }
 

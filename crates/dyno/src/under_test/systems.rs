@@ -24,6 +24,7 @@ use dyno_model::plan::{
     Configuration, DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan,
     SystemSource,
 };
+use dyno_model::reason::Reason;
 use dyno_model::target::Target;
 use dyno_model::warning::Warning;
 use dyno_store::utc_now;
@@ -128,12 +129,12 @@ impl<'p> Systems<'p> {
         configuration: usize,
         data: Option<&Restored>,
         listener: &mut dyn Listener,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         let plan = self.plan;
         let plot = plan.restart_group(&plan.configurations[configuration]);
         let system = plot.system;
         if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
-            return self.check_claims(system);
+            return Ok(self.check_claims(system)?);
         }
         if plan.is_split() {
             // Each restart group occurs once per block: the previous server is no longer needed,
@@ -170,8 +171,9 @@ impl<'p> Systems<'p> {
                 Ok(())
             }
             // The user ended the run; the system did not fail.
-            Err(reason) if is_end_requested() => Err(reason),
+            Err(reason) if is_end_requested() => Err(reason.into()),
             Err(reason) => {
+                let reason = Reason::from(reason);
                 self.slots[system].note_failure(plot, &reason);
                 Err(self.failed(system, reason, listener))
             }
@@ -324,7 +326,7 @@ impl<'p> Systems<'p> {
     ///
     /// # Errors
     /// Errors of `load`, and why a server could not be started or its data could not be copied.
-    pub(crate) fn restore<E: From<String>>(
+    pub(crate) fn restore<E: From<Reason>>(
         &mut self,
         configuration: usize,
         fingerprint: &str,
@@ -356,7 +358,7 @@ impl<'p> Systems<'p> {
         Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
     }
 
-    fn key(&self, configuration: usize, fingerprint: &str) -> Result<DataSetKey, String> {
+    fn key(&self, configuration: usize, fingerprint: &str) -> Result<DataSetKey, Reason> {
         let configuration = &self.plan.configurations[configuration];
         let server = self
             .plan
@@ -372,7 +374,7 @@ impl<'p> Systems<'p> {
         Ok(DataSetKey::new(&server, &version, fingerprint))
     }
 
-    fn load_and_save<E: From<String>>(
+    fn load_and_save<E: From<Reason>>(
         &mut self,
         configuration: usize,
         tables: &[String],
@@ -385,12 +387,13 @@ impl<'p> Systems<'p> {
         let (SystemSource::Managed(base), Some(server)) =
             (&plan.systems[system].source, plan.server(configuration))
         else {
-            return Err("only servers that dyno starts are restored by copy".to_owned().into());
+            return Err(Reason::from("only servers that dyno starts are restored by copy").into());
         };
         let plot = plan.restart_group(configuration);
         // Scripts load their data with as many threads as there are clients.
         let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
-        let mut note = |reason: String| -> String {
+        let mut note = |reason: String| -> Reason {
+            let reason = Reason::from(reason);
             self.slots[system].note_failure(plot, &reason);
             reason
         };
@@ -416,7 +419,7 @@ impl<'p> Systems<'p> {
             claim.adopt_all(&target, &options).map_err(|error| note(error.to_string()))?;
         }
         let Source::Managed(loading) = ready.source else {
-            return Err("only servers that dyno starts are restored by copy".to_owned().into());
+            return Err(Reason::from("only servers that dyno starts are restored by copy").into());
         };
         let saved = loading.stop_and_save().map_err(|error| note(error.to_string()))?;
         Ok((Arc::new(saved), time))
@@ -544,7 +547,7 @@ impl<'p> Systems<'p> {
         &mut self,
         system: usize,
         listener: &mut dyn Listener,
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         let ending = self.slots[system].ready.as_ref()?.ending();
         let is_alive = ending.is_none();
         let reason = ending.or_else(|| self.disks.full_now())?;
@@ -562,15 +565,15 @@ impl<'p> Systems<'p> {
         &mut self,
         system: usize,
         listener: &mut dyn Listener,
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         let failure =
             self.slots[system].ready.as_ref().filter(|ready| ready.is_started())?.silence()?;
         self.stop_system(system, listener);
-        Some(self.failed(system, format!("stopped responding: {failure}"), listener))
+        Some(self.failed(system, Reason::NoResponse(failure), listener))
     }
 
     /// Reports why a system failed; returns the reason.
-    fn failed(&self, system: usize, reason: String, listener: &mut dyn Listener) -> String {
+    fn failed(&self, system: usize, reason: Reason, listener: &mut dyn Listener) -> Reason {
         let name = self.plan.systems[system].name.clone();
         listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
         reason

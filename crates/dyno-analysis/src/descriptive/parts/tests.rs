@@ -435,7 +435,7 @@ fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself
     };
     assert_eq!(verdicts(&data), [LimitVerdict::Passed; 2]);
     let outcome = data.run.outcomes.values_mut().next().expect("a trial");
-    *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned(), search: None };
+    *outcome = TrialOutcome::Failed { reason: "nobody was let in".into(), search: None };
     assert_eq!(verdicts(&data), [LimitVerdict::Failed, LimitVerdict::Passed]);
 }
 
@@ -478,7 +478,7 @@ fn staged_with(limits: Vec<Limit>) -> ReportModel {
         ];
         if index == 0 {
             record.warnings =
-                vec![Warning::CutShort { reason: "somebody fell over the cable".to_owned() }];
+                vec![Warning::CutShort { reason: "somebody fell over the cable".into() }];
         }
     });
     analyse(&data)

@@ -94,7 +94,7 @@ fn a_trial_that_ended_early_counts_in_the_steps_that_it_finished() {
         panic!("measured")
     };
     record.counters.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
-    record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
+    record.warnings.push(Warning::CutShort { reason: "the table is full".into() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let repeats = |step: usize| {
         growth.lines[0].steps[step].estimate(Metric::RowThroughput).map(|rate| rate.repeats)
@@ -153,7 +153,7 @@ fn a_trial_that_did_not_finish_a_step_is_held_against_its_configuration_there() 
         panic!("measured")
     };
     record.counters.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
-    record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
+    record.warnings.push(Warning::CutShort { reason: "the table is full".into() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let verdict = |step: usize| {
         growth

@@ -162,7 +162,7 @@ fn a_system_that_did_not_work_has_broken_its_limits() {
         .clone();
     data.run
         .outcomes
-        .insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned(), search: None });
+        .insert(id, TrialOutcome::Failed { reason: "it did not start".into(), search: None });
     let rows = judged(&mut data, LimitMetric::Throughput, 10.0);
     let (held, broken) = (LimitVerdict::Passed, LimitVerdict::Failed);
     assert_eq!(verdicts(&rows), [held, broken, held, held]);

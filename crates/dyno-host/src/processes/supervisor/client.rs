@@ -5,6 +5,7 @@ use super::{Access, FolderOrder, Last, Order, Reply, StopStep, SupervisorCommand
 use crate::process_stat::living;
 use crate::supervisor::shared_memory::{remove_abandoned, remove_unused};
 use dyno_drivers::timeout;
+use dyno_model::reason::Reason;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::fs;
@@ -85,11 +86,9 @@ impl Supervisor {
     /// How the process or the supervisor itself ended, as the end of a sentence; `None` while they
     /// run.
     #[must_use]
-    pub fn ending(&self) -> Option<String> {
+    pub fn ending(&self) -> Option<Reason> {
         let state = self.handle.shared.lock();
-        let lost =
-            || state.is_gone.then(|| "lost its supervisor process (dyno supervise)".to_owned());
-        state.exit.map(|exit| exit.to_string()).or_else(lost)
+        state.exit.map(Reason::from).or_else(|| state.is_gone.then_some(Reason::SupervisorLost))
     }
 
     /// Requests that a file is copied to a permanent place before its folder is removed.

@@ -27,6 +27,7 @@ pub(crate) use process::is_scratch;
 pub use process::main;
 pub use shared_memory::SharedMemory;
 
+use dyno_model::reason::Reason;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -215,11 +216,17 @@ impl Exit {
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.code, self.signal) {
-            (Some(code), _) => write!(f, "ended with exit code {code}"),
-            (None, Some(9)) => f.write_str("was killed (signal 9)"),
-            (None, Some(signal)) => write!(f, "was terminated by signal {signal}"),
-            (None, None) => f.write_str("ended"),
+        Reason::from(*self).fmt(f)
+    }
+}
+
+impl From<Exit> for Reason {
+    fn from(exit: Exit) -> Self {
+        match (exit.code, exit.signal) {
+            (Some(code), _) => Self::Exited(code),
+            (None, Some(9)) => Self::Killed,
+            (None, Some(signal)) => Self::Signalled(signal),
+            (None, None) => Self::Ended,
         }
     }
 }

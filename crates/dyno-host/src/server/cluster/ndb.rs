@@ -60,7 +60,7 @@ pub(super) fn start(
 
 /// The error of a node that ended meanwhile, which is the reason why the others fail.
 fn of_lost(inner: &[InnerNode]) -> Option<HostError> {
-    inner.iter().find_map(|node| Some(node.lost(&node.ending()?)))
+    inner.iter().find_map(|node| Some(node.lost(node.ending()?)))
 }
 
 /// Starts the management node and the data nodes. Returns them with the management node's port.
@@ -147,7 +147,7 @@ fn start_management(
                 if log::is_port_taken(&node.words()) && attempt < PORT_ATTEMPTS {
                     break;
                 }
-                return Err(refusal(server, &node.words()).unwrap_or_else(|| node.lost(&ending)));
+                return Err(refusal(server, &node.words()).unwrap_or_else(|| node.lost(ending)));
             }
             if states(port).is_ok() {
                 return Ok(port);

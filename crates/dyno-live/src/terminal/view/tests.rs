@@ -22,7 +22,7 @@ fn running(lang: Lang) -> State {
     };
     let failed = state.campaign().plan().trials[0].id.clone();
     state.event(&Event::TrialStarted { trial: failed.clone() }, seconds(0.0));
-    let reason = "the server is gone".to_owned();
+    let reason = "the server is gone".into();
     let over = Event::TrialFailed { trial: failed, reason, search: None };
     state.event(&over, seconds(1.0));
     state.event(&Event::TrialStarted { trial: trial.clone() }, seconds(1.0));

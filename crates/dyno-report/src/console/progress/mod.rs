@@ -2,7 +2,7 @@
 
 use crate::figures;
 use crate::messages::warning::sentence;
-use crate::messages::{Lang, Message, conclusion, fill, in_line, names, terminal as words};
+use crate::messages::{Lang, Message, fill, names, reason, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::client_group::GroupRecord;
 use dyno_model::event::{Event, InterimAnalysis, Phase, StopReason};
@@ -351,7 +351,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
             fill!(words::SETTINGS_RESTORED, lang, system, settings = settings.join(", "))
         }
         Event::SystemFailed { system, reason } => {
-            fill!(words::SYSTEM_FAILED, lang, system, reason = in_line(reason, lang))
+            fill!(words::SYSTEM_FAILED, lang, system, reason = reason::in_line(reason, lang))
         }
         Event::TrialFinished(record) => {
             let (trial, figures) = (&record.trial.id, trial_figures(record, lang));
@@ -359,15 +359,11 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
         }
         Event::InterimAnalysis(interim_analysis) => looked(interim_analysis, lang),
         Event::RunWarning(left @ Warning::CleanUpIncomplete { .. }) => {
-            in_line(&sentence(left, lang), lang)
+            reason::one_line(&sentence(left, lang))
         }
         Event::Stepped { trial, step, .. } => stepped(plan, trial, step, lang)?,
-        Event::TrialFailed { trial, reason, search } => {
-            let told = search
-                .as_ref()
-                .map(|it| conclusion::no_load(&it.search, &it.end, it.steps.len(), lang));
-            let (configuration, reason) =
-                (of_trial(trial), told.unwrap_or_else(|| in_line(reason, lang)));
+        Event::TrialFailed { trial, reason, .. } => {
+            let (configuration, reason) = (of_trial(trial), reason::in_line(reason, lang));
             fill!(words::TRIAL_FAILED, lang, trial, configuration, reason)
         }
         _ => return None,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::messages::{EN, LANGUAGES};
 use dyno_model::catalog::WorkloadDescription;
+use dyno_model::reason::Reason;
 use dyno_model::search::Search;
 use dyno_model::units::Nanos;
 
@@ -20,7 +21,7 @@ fn plan() -> Plan {
 
 #[test]
 fn what_a_server_says_cannot_colour_or_add_lines() {
-    let reason = "no \u{1b}[31mroom\nb01-002  MySQL, 8 clients: 9,999 transactions/s".to_owned();
+    let reason = "no \u{1b}[31mroom\nb01-002  MySQL, 8 clients: 9,999 transactions/s".into();
     let failed = Event::SystemFailed { system: "My\u{9b}2JSQL".to_owned(), reason };
     for lang in LANGUAGES {
         let text = event(&plan(), &failed, lang).expect("a failure is told");
@@ -33,7 +34,7 @@ fn what_a_server_says_cannot_colour_or_add_lines() {
 
 #[test]
 fn a_remedy_is_set_off_from_the_reason_in_its_line() {
-    let reason = "no room left\nhint: make some".to_owned();
+    let reason = Reason::from("no room left\nhint: make some");
     let trial = plan().trials[0].id.clone();
     let system = "A".to_owned();
     for failed in [
@@ -247,7 +248,7 @@ fn the_place_of_a_run_says_block_trial_configuration_and_phase() {
 
 #[test]
 fn reasons_that_dyno_gives_are_said_in_the_language() {
-    let reason = "the system failed: was killed (signal 9)".to_owned();
+    let reason = Reason::SystemFailed(Box::new(Reason::Killed));
     let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason, search: None };
     let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");
     assert!(text.ends_with(": 실패: 시스템이 중단됨: 강제 종료됨(시그널 9)"), "{text}");

@@ -110,7 +110,7 @@ impl Server {
             warnings.push(Warning::Steal { share: 0.08 });
         }
         if self.measured.len() == self.cut {
-            warnings.push(Warning::CutShort { reason: "interrupted".to_owned() });
+            warnings.push(Warning::CutShort { reason: "interrupted".into() });
         }
         TrialRecord {
             trial: trial.clone(),

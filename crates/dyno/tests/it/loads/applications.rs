@@ -138,7 +138,7 @@ fn an_application_that_dies_marks_its_trial() {
     assert_ne!(run.wait().expect("dyno ends").code(), Some(0));
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
     let died = record.warnings.iter().find_map(|warning| match warning {
-        Warning::SystemFailed { reason, .. } => Some(reason.clone()),
+        Warning::SystemFailed { reason, .. } => Some(reason.to_string()),
         _ => None,
     });
     assert!(

@@ -4,6 +4,7 @@ use crate::program::{Bench, Ended, flaws, questions_max, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::client_group::GroupRecord;
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use dyno_model::warning::Warning;
 use dyno_testkit::require_server;
@@ -119,7 +120,7 @@ fn a_background_workload_that_cannot_go_on_ends_the_trial_and_says_so() {
     let ended = run(&bench, &text, "r");
     let records = records(&bench.path().join("r"));
     let told = |record: &TrialRecord| {
-        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason } if reason.contains("the background workload \"report\" stopped") && reason.contains("colour")))
+        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason: Reason::BackgroundStopped { name, reason } } if name == "report" && reason.to_string().contains("colour")))
     };
     assert!(
         records.len() == 1 && told(&records[0]),

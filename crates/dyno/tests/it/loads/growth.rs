@@ -176,7 +176,7 @@ fn a_disk_that_fills_marks_its_trial_and_the_other_storage_is_measured() {
     // Whoever sees it first says it: dyno, which watches the disk, or the server, whose table is
     // full.
     let reason = small.warnings.iter().find_map(|warning| match warning {
-        Warning::CutShort { reason } | Warning::SystemFailed { reason } => Some(reason.as_str()),
+        Warning::CutShort { reason } | Warning::SystemFailed { reason } => Some(reason.to_string()),
         _ => None,
     });
     assert!(reason.is_some_and(|reason| reason.contains("full")), "{:?}", small.warnings);

@@ -161,7 +161,7 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     assert_ne!(status.code(), Some(0));
     let [record] = &records(&bench.path().join("dead"))[..] else { panic!("one trial") };
     let died = record.warnings.iter().find_map(|warning| match warning {
-        Warning::SystemFailed { reason, .. } => Some(reason.clone()),
+        Warning::SystemFailed { reason, .. } => Some(reason.to_string()),
         _ => None,
     });
     assert!(
@@ -209,7 +209,8 @@ fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words(
     let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
-    let stopped = record.facts.as_ref().and_then(|facts| facts.stopped.clone()).unwrap_or_default();
+    let stopped = record.facts.as_ref().and_then(|facts| facts.stopped.clone());
+    let stopped = stopped.map(|reason| reason.to_string()).unwrap_or_default();
     assert!(
         stopped.contains("out-of-resources (error 1114") && stopped.contains("is full"),
         "{stopped}"

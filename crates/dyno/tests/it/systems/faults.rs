@@ -418,7 +418,7 @@ fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_o
     let died = record
         .warnings
         .iter()
-        .any(|warning| matches!(warning, Warning::SystemFailed { reason } if reason.contains("signal 9")));
+        .any(|warning| matches!(warning, Warning::SystemFailed { reason } if reason.to_string().contains("signal 9")));
     assert!(died && record.is_cut_short(), "{:?}", record.warnings);
     let facts = record.facts.as_ref().expect("facts");
     let failed: Vec<_> = facts.faults.iter().map(|fault| fault.failed.as_deref()).collect();

@@ -9,6 +9,7 @@ use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialEnd;
 use dyno_testkit::{require_server, wait_until};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -478,7 +479,8 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
     assert_eq!((records[0].end, &*committed), (TrialEnd::System, &[0, 20][..]), "{ended}");
     assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n".repeat(2));
     let events = events(&bench.path().join("r"));
-    let is_told = |event: &Event| matches!(event, Event::SystemFailed { reason, .. } if reason.starts_with("stopped responding"));
+    let is_told =
+        |event: &Event| matches!(event, Event::SystemFailed { reason: Reason::NoResponse(_), .. });
     assert!(events.iter().any(is_told), "{ended}");
 }
 

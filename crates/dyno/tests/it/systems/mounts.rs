@@ -149,7 +149,7 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
     let reasons: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason.to_lowercase()),
+            Event::TrialFailed { reason, .. } => Some(reason.to_string().to_lowercase()),
             _ => None,
         })
         .collect();

@@ -121,7 +121,7 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
     let reasons: Vec<String> = events(&bench.path().join("r"))
         .into_iter()
         .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason),
+            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
             _ => None,
         })
         .collect();

@@ -89,14 +89,14 @@ fn a_command_that_fails_is_told_with_its_words_and_the_other_storage_is_measured
     let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
     let events = events(&bench.path().join("r"));
-    let reasons: Vec<&String> = events
+    let reasons: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason),
+            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
             _ => None,
         })
         .collect();
-    let [reason] = reasons[..] else { panic!("one of two fails: {reasons:?}") };
+    let [reason] = &reasons[..] else { panic!("one of two fails: {reasons:?}") };
     assert!(
         reason.contains("storage \"one\"")
             && reason.contains("exit code 7")

@@ -159,7 +159,7 @@ fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on()
     signal("-KILL", pid);
     let code = child.wait_with_output().expect("it ends").status.code();
     let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason),
+        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
         _ => None,
     });
     let failed = failed.expect("a trial failed");

@@ -68,7 +68,7 @@ fn rush(
         signal("-KILL", *own.iter().find(|pid| is_named(pid)).expect("it runs"));
         assert_eq!(run.wait().expect("it ends").code(), Some(6), "{}", output());
         let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason),
+            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
             _ => None,
         });
         let failed = failed.expect("a trial failed");

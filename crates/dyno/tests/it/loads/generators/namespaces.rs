@@ -124,7 +124,7 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
     ip(&["link", "set", &machines.port(3), "up"]);
     assert_eq!(run.wait().expect("it ends").code(), Some(6), "{}", output());
     let failed = events_of().into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason),
+        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
         _ => None,
     });
     let failed = failed.expect("a trial failed");

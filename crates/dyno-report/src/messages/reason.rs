@@ -1,0 +1,182 @@
+//! Reasons in the language of the report.
+
+use super::conclusion::no_load;
+use super::languages::Lang;
+use super::languages::en::reason::*;
+use super::message::fill;
+use super::stored::said;
+use dyno_model::failure::OperationFailure;
+use dyno_model::reason::Reason;
+
+/// A reason, as the end of a sentence.
+pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
+    let inner = |reason: &Reason| self::reason(reason, lang);
+    let quoted = |name: &String| format!("{name:?}");
+    match reason {
+        Reason::Text(text) => text.clone(),
+        Reason::Interrupted => fill!(INTERRUPTED, lang),
+        Reason::RowsLeft { rows, target } => fill!(LIMIT_AT_ROWS, lang, rows, target),
+        Reason::TransactionsLeft { started, wanted } => fill!(LIMIT_AFTER, lang, started, wanted),
+        Reason::TransactionsMissing { done, planned } => fill!(PROCESSED, lang, done, planned),
+        Reason::NoLoad { search, end, steps } => no_load(search, end, *steps, lang),
+        Reason::ClientsNotReady { ready, clients } => {
+            fill!(CLIENTS_NOT_READY, lang, ready, clients)
+        }
+        Reason::ClientsNotStarted(it) => fill!(CLIENTS_NOT_UP, lang, failure = failure(it, lang)),
+        Reason::StateNotRead(it) => fill!(STATE_UNKNOWN, lang, failure = failure(it, lang)),
+        Reason::DataNotLoaded(it) => fill!(DATA_NOT_LOADED, lang, failure = failure(it, lang)),
+        Reason::ClientsContinued { number, first } => {
+            fill!(CLIENTS_CONTINUED, lang, number, first)
+        }
+        Reason::ScriptDoesNotEnd(noticed) => {
+            fill!(SCRIPT_DOES_NOT_END, lang, reason = inner(noticed))
+        }
+        Reason::WorkerPanicked => fill!(WORKER_PANICKED, lang),
+        Reason::Failure(it) => failure(it, lang),
+        Reason::SystemFailed(reason) => fill!(DIED, lang, reason = inner(reason)),
+        Reason::NotAudited(reason) => fill!(AUDIT, lang, reason = inner(reason)),
+        Reason::NoResponse(it) => fill!(SILENT, lang, failure = failure(it, lang)),
+        Reason::DiskFull { folder, free, total } => fill!(DISK_FULL, lang, folder, free, total),
+        Reason::DiskScarce { reason, folder, free, total } => {
+            fill!(DISK_SCARCE, lang, reason = inner(reason), folder, free, total)
+        }
+        Reason::Exited(code) => fill!(ENDED_WITH, lang, code),
+        Reason::Killed => fill!(KILLED, lang),
+        Reason::Signalled(signal) => fill!(ENDED_BY, lang, signal),
+        Reason::Ended => fill!(ENDED, lang),
+        Reason::SupervisorLost => fill!(UNGUARDED, lang),
+        Reason::NodeLost { node, reason } => fill!(NODE_LOST, lang, node, reason = inner(reason)),
+        Reason::PathEnded { what, name, reason } => {
+            fill!(PATH_ENDED, lang, what, name, reason = inner(reason))
+        }
+        Reason::GeneratorLost { name, reason } => {
+            fill!(GENERATOR_LOST, lang, name, reason = inner(reason))
+        }
+        Reason::GeneratorFailed { name, reason } => {
+            fill!(OF_GENERATOR, lang, name, reason = inner(reason))
+        }
+        Reason::ProcessEnded { reason, output } => {
+            fill!(ITS_PROCESS, lang, reason = inner(reason), output)
+        }
+        Reason::LauncherEnded { reason, output } => {
+            fill!(ITS_LAUNCHER, lang, reason = inner(reason), output)
+        }
+        Reason::ConnectionClosed => fill!(CONNECTION_CLOSED, lang),
+        Reason::SentNothing(seconds) => fill!(SENT_NOTHING, lang, seconds),
+        Reason::BackgroundStopped { name, reason } => {
+            fill!(BACKGROUND_STOPPED, lang, name = quoted(name), reason = inner(reason))
+        }
+        Reason::BackgroundFailed { name, reason } => {
+            fill!(BACKGROUND_FAILED, lang, name = quoted(name), reason = inner(reason))
+        }
+        Reason::NotTriedAgain { failures, reason } => {
+            fill!(NOT_TRIED_AGAIN, lang, failures, reason = inner(reason))
+        }
+        Reason::Named { name, reason } => fill!(OF_ONE, lang, name, reason = inner(reason)),
+    }
+}
+
+/// The same on one line: a remedy on a separate line is appended.
+pub(crate) fn in_line(reason: &Reason, lang: Lang) -> String {
+    one_line(&self::reason(reason, lang))
+}
+
+/// A text with a remedy on a separate line, on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace("\nhint: ", "; hint: ")
+}
+
+/// A failure whose kind is in the language of the report. The message is the server's.
+fn failure(failure: &OperationFailure, lang: Lang) -> String {
+    let text = failure.to_string();
+    match text.strip_prefix(failure.kind.name()) {
+        Some(rest) => format!("{}{rest}", said(failure.kind.name(), lang)),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::languages::{EN, LANGUAGES};
+    use super::*;
+    use dyno_model::failure::FailureKind;
+
+    fn samples() -> Vec<Reason> {
+        let text = || Box::new(Reason::from("no room left"));
+        let killed = || Box::new(Reason::Killed);
+        let failure = || FailureKind::Deadlock.failure("try again");
+        let name = || "load1".to_owned();
+        vec![
+            *text(),
+            Reason::Interrupted,
+            Reason::RowsLeft { rows: 5, target: 10 },
+            Reason::TransactionsLeft { started: 5, wanted: 10 },
+            Reason::TransactionsMissing { done: 5, planned: 10 },
+            Reason::ClientsNotReady { ready: 3, clients: 8 },
+            Reason::ClientsNotStarted(failure()),
+            Reason::StateNotRead(failure()),
+            Reason::DataNotLoaded(failure()),
+            Reason::ClientsContinued { number: 2, first: 7 },
+            Reason::ScriptDoesNotEnd(Box::new(Reason::ClientsContinued { number: 2, first: 7 })),
+            Reason::WorkerPanicked,
+            Reason::Failure(failure()),
+            Reason::SystemFailed(killed()),
+            Reason::NotAudited(killed()),
+            Reason::NoResponse(failure()),
+            Reason::DiskFull { folder: "/data".to_owned(), free: 5, total: 900 },
+            Reason::DiskScarce { reason: text(), folder: "/data".to_owned(), free: 5, total: 900 },
+            Reason::Exited(3),
+            Reason::Killed,
+            Reason::Signalled(6),
+            Reason::Ended,
+            Reason::SupervisorLost,
+            Reason::NodeLost { node: "node 2".to_owned(), reason: killed() },
+            Reason::PathEnded { what: "proxy".to_owned(), name: name(), reason: killed() },
+            Reason::GeneratorLost { name: "3 (load1)".to_owned(), reason: killed() },
+            Reason::ProcessEnded { reason: killed(), output: ": no memory".to_owned() },
+            Reason::LauncherEnded { reason: killed(), output: String::new() },
+            Reason::GeneratorFailed { name: "3 (load1)".to_owned(), reason: killed() },
+            Reason::ConnectionClosed,
+            Reason::SentNothing(3),
+            Reason::BackgroundStopped { name: name(), reason: text() },
+            Reason::BackgroundFailed { name: name(), reason: text() },
+            Reason::NotTriedAgain { failures: 2, reason: text() },
+            Reason::Killed.named("dyno_2"),
+        ]
+    }
+
+    /// Errors and reports use the same words.
+    #[test]
+    fn every_reason_is_in_english_what_its_error_message_is() {
+        for sample in samples() {
+            assert_eq!(reason(&sample, EN), sample.to_string());
+        }
+    }
+
+    #[test]
+    fn every_reason_but_a_text_of_others_is_translated() {
+        for lang in LANGUAGES.into_iter().filter(|lang| lang.code != "en") {
+            for sample in samples().into_iter().skip(1) {
+                assert_ne!(reason(&sample, lang), sample.to_string(), "{}", lang.code);
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_within_reasons_are_translated_and_words_of_others_stay() {
+        let korean = LANGUAGES.into_iter().find(|lang| lang.code == "ko").expect("there is Korean");
+        let lost = |reason| Reason::GeneratorLost { name: "3 (load1)".to_owned(), reason };
+        let ended =
+            Reason::LauncherEnded { reason: Box::new(Reason::Killed), output: String::new() };
+        assert_eq!(
+            reason(&lost(Box::new(ended)), korean),
+            "발생기 3 (load1)을(를) 잃음: 실행 프로그램이 강제 종료됨(시그널 9)"
+        );
+        let failed = Reason::NoResponse(FailureKind::Deadlock.failure("try again"));
+        assert_eq!(reason(&failed, korean), "더 이상 응답하지 않음: 데드락: try again");
+        assert_eq!(
+            in_line(&"no room left\nhint: make some".into(), EN),
+            "no room left; hint: make some"
+        );
+    }
+}
