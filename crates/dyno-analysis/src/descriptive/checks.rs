@@ -254,11 +254,7 @@ fn in_database(database: Option<&str>, what: &str) -> String {
 fn not_run(records: &[&TrialRecord]) -> Vec<Reason> {
     lists::distinct(places(records).filter_map(|(_, database, check)| match check {
         AuditCheck::NotRun { reason, .. } => {
-            let reason = Reason::NotAudited(Box::new(reason.clone()));
-            Some(match database {
-                Some(database) => reason.named(database),
-                None => reason,
-            })
+            Some(Reason::NotAudited(Box::new(reason.clone())).in_database(database))
         }
         _ => None,
     }))

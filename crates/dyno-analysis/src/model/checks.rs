@@ -64,7 +64,7 @@ pub struct AuditRow {
     /// Checked column sums and values of the user's SQL, one each, from the trial with the worst
     /// result.
     pub values: Vec<ValueAudit>,
-    /// Checks that could not be run, with the reason, as sentences from the engine.
+    /// Why checks could not be run.
     pub not_run: Vec<Reason>,
 }
 

@@ -400,12 +400,7 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
         AuditVerdict::NotChecked => {
             let reason = |(database, check): (Option<&str>, &AuditCheck)| match check {
                 AuditCheck::NotRun { reason, .. } => {
-                    let reason = reason.clone();
-                    let reason = match database {
-                        Some(database) => reason.named(database),
-                        None => reason,
-                    };
-                    Some(Warning::AuditNotRun { reason })
+                    Some(Warning::AuditNotRun { reason: reason.clone().in_database(database) })
                 }
                 _ => None,
             };

@@ -215,20 +215,23 @@ pub enum Reason {
         reason: Box<Reason>,
     },
     /// The reason of one of several databases.
-    #[error("{name}: {reason}")]
-    Named {
+    #[error("{database}: {reason}")]
+    InDatabase {
         /// Its name.
-        name: String,
+        database: String,
         /// Its reason.
         reason: Box<Reason>,
     },
 }
 
 impl Reason {
-    /// The reason of one of several, with its name.
+    /// The reason with its database, where there are several.
     #[must_use]
-    pub fn named(self, name: impl Into<String>) -> Self {
-        Self::Named { name: name.into(), reason: Box::new(self) }
+    pub fn in_database(self, database: Option<&str>) -> Self {
+        match database {
+            None => self,
+            Some(name) => Self::InDatabase { database: name.to_owned(), reason: Box::new(self) },
+        }
     }
 }
 

@@ -72,7 +72,9 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
         Reason::NotTriedAgain { failures, reason } => {
             fill!(NOT_TRIED_AGAIN, lang, failures, reason = inner(reason))
         }
-        Reason::Named { name, reason } => fill!(OF_ONE, lang, name, reason = inner(reason)),
+        Reason::InDatabase { database, reason } => {
+            fill!(IN_DATABASE, lang, database, reason = inner(reason))
+        }
     }
 }
 
@@ -141,7 +143,7 @@ mod tests {
             Reason::BackgroundStopped { name: name(), reason: text() },
             Reason::BackgroundFailed { name: name(), reason: text() },
             Reason::NotTriedAgain { failures: 2, reason: text() },
-            Reason::Killed.named("dyno_2"),
+            Reason::Killed.in_database(Some("dyno_2")),
         ]
     }
 

@@ -542,7 +542,7 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
             let line = if line.contains("9.7.0\",\"x\"") {
                 line.replace(
                     "\"warnings\":[",
-                    "\"warnings\":[{\"warning\":\"cut-short\",\"reason\":\"it died\"},",
+                    "\"warnings\":[{\"warning\":\"cut-short\",\"reason\":{\"text\":\"it died\"}},",
                 )
             } else {
                 line.to_owned()

@@ -813,7 +813,7 @@ messages! {
         BACKGROUND_STOPPED: "the background workload {name} stopped: {reason}",
         BACKGROUND_FAILED: "the background workload {name}: {reason}",
         NOT_TRIED_AGAIN: "not tried again after {failures} failures: {reason}",
-        OF_ONE: "{name}: {reason}",
+        IN_DATABASE: "{database}: {reason}",
     },
     // Warnings.
     warning: warning::Texts {

@@ -670,7 +670,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             BACKGROUND_STOPPED: "バックグラウンドワークロード{name}が停止しました：{reason}",
             BACKGROUND_FAILED: "バックグラウンドワークロード{name}：{reason}",
             NOT_TRIED_AGAIN: "{failures}回失敗したため再試行しません：{reason}",
-            OF_ONE: "{name}：{reason}",
+            IN_DATABASE: "{database}：{reason}",
         },
         warning: warning::Texts {
             GENERATOR_BUSY: "負荷生成側で最も忙しいワーカーがCPU1個の{percent}を使用しており、負荷生成側がボトルネックだった可能性があります。",

@@ -669,7 +669,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             BACKGROUND_STOPPED: "백그라운드 워크로드 {name}이(가) 중단됨: {reason}",
             BACKGROUND_FAILED: "백그라운드 워크로드 {name}: {reason}",
             NOT_TRIED_AGAIN: "{failures}번 실패하여 다시 시도하지 않음: {reason}",
-            OF_ONE: "{name}: {reason}",
+            IN_DATABASE: "{database}: {reason}",
         },
         warning: warning::Texts {
             GENERATOR_BUSY: "부하 발생기에서 가장 바쁜 워커가 코어 1개의 {percent}를 사용하여, 부하 발생기가 병목이었을 수 있습니다.",
