@@ -164,9 +164,9 @@ fn settle(
             let has_failed = record.end == TrialEnd::System;
             let was_harmed = has_faults(&record);
             listener.event(&Event::TrialFinished(Box::new(record)));
-            if systems.discard_if_dead(system, listener).is_some() {
-                tally.system_failures += 1;
-            } else if has_failed && systems.discard_if_silent(system, listener).is_some() {
+            if systems.discard_if_dead(system, listener).is_some()
+                || has_failed && systems.discard_if_silent(system, listener).is_some()
+            {
                 tally.system_failures += 1;
             } else if was_harmed {
                 systems.stop_system(system, listener);
