@@ -67,9 +67,9 @@ fn main() {
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
     let load = LoadPlan {
-        grace: Nanos(1_000_000_000),
+        grace: Nanos::from_secs(1),
         workers,
-        ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)))
+        ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(seconds)))
     };
     let trial = Trial { id: "against".to_owned(), block: 1, configuration: 0 };
     let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);

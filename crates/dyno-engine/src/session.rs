@@ -6,7 +6,7 @@ use crate::fatal::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::{Answered, UNNAMED};
 use crate::settling::OpenSessions;
-use crate::window::Window;
+use crate::window::{Period, Window};
 use dyno_drivers::{
     Connection, Discard, Driver, Io, Outcome, RowSink, Statement, TimeoutPolicy, Value,
 };
@@ -34,7 +34,7 @@ pub struct Session {
     plan: Arc<SessionPlan>,
     window: Arc<Window>,
     /// Whether the transaction in progress counts.
-    is_counted: bool,
+    period: Period,
     is_in_transaction: bool,
     is_committing: bool,
     is_in_doubt: bool,
@@ -201,7 +201,7 @@ impl Session {
             recorder,
             plan: Arc::clone(plan),
             window,
-            is_counted: false,
+            period: Period::WarmUp,
             is_in_transaction: false,
             is_committing: false,
             is_in_doubt: false,
@@ -346,8 +346,8 @@ impl Session {
     /// client.
     pub async fn renew(&mut self) -> Result<()> {
         self.reconnect().await?;
-        let (now, is_counted) = (self.last_end, self.is_counted);
-        self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
+        let (now, period) = (self.last_end, self.period);
+        self.recorder.note(|recorder| recorder.reconnected(now, period));
         Ok(())
     }
 
@@ -393,8 +393,8 @@ impl Session {
     /// Counts another attempt of the transaction in progress, for workloads that retry by
     /// themselves. Their transactions have no names.
     pub fn retried(&mut self, kind: FailureKind) {
-        let (now, is_counted) = (self.window.now(), self.is_counted);
-        self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, is_counted));
+        let (now, period) = (self.window.now(), self.period);
+        self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, period));
     }
 
     /// Ends the transaction in progress now instead of with its last statement.
@@ -472,7 +472,7 @@ impl Session {
     }
 
     fn log(&self, failure: &OperationFailure, statement: &str, sql: Option<&str>) {
-        if self.is_counted {
+        if self.period.is_measured() {
             let failed = Failed { failure, statement, sql, at: Nanos(self.window.now()) };
             let password = &self.target.password;
             self.recorder.note(|recorder| recorder.failures.note(&failed, password));
@@ -485,8 +485,8 @@ impl Session {
     }
 
     /// From `now` on, statements belong to a transaction that counts or does not count.
-    pub(crate) fn start_transaction(&mut self, now: u64, is_counted: bool) {
-        self.is_counted = is_counted;
+    pub(crate) fn start_transaction(&mut self, now: u64, period: Period) {
+        self.period = period;
         self.is_in_transaction = false;
         self.is_committing = false;
         self.last_end = now;
@@ -551,8 +551,8 @@ impl Session {
 
     fn sent(&mut self, kind: u16) {
         self.last_kind = kind;
-        let is_counted = self.is_counted;
-        self.recorder.note(|recorder| recorder.statement_sent(kind, is_counted));
+        let period = self.period;
+        self.recorder.note(|recorder| recorder.statement_sent(kind, period));
     }
 
     fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
@@ -562,7 +562,7 @@ impl Session {
             let commits = self.is_committing || !self.is_in_transaction && !is_control;
             self.is_in_doubt = commits && failure.leaves_doubt();
         }
-        let (window, is_counted) = (&self.window, self.is_counted);
+        let (window, period) = (&self.window, self.period);
         self.last_end = self.recorder.note(|recorder| {
             let end = window.now();
             match &result {
@@ -570,9 +570,9 @@ impl Session {
                     let duration = end.saturating_sub(start);
                     let class = outcome.class();
                     let answered = Answered { kind, end, duration, rows: outcome.rows, class };
-                    recorder.statement_ok(&answered, is_counted);
+                    recorder.statement_ok(&answered, period);
                 }
-                Err(_) => recorder.statement_failed(kind, end, is_counted),
+                Err(_) => recorder.statement_failed(kind, end, period),
             }
             end
         });

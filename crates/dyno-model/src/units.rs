@@ -35,6 +35,12 @@ pub fn millis(nanos: f64) -> f64 {
 }
 
 impl Nanos {
+    /// Whole seconds.
+    #[must_use]
+    pub const fn from_secs(seconds: u64) -> Self {
+        Self(seconds * 1_000_000_000)
+    }
+
     /// Seconds as a floating-point number, for rates and charts.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {

@@ -50,15 +50,6 @@ pub struct Exchange<'a> {
     pub cookies: Option<&'a mut Cookies>,
 }
 
-/// The answer to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
-    /// Status, 200 to 599.
-    pub status: u16,
-    /// Size of its body in bytes.
-    pub body_bytes: u64,
-}
-
 impl Connection {
     /// Opens a connection, encrypted if the target requires it. Sends no request.
     pub(crate) async fn connect(target: &Target, io: &Io) -> Result<Self> {
@@ -127,14 +118,14 @@ impl Connection {
         self.stream.interrupter()
     }
 
-    /// Sends a request and receives its answer, whatever its status.
+    /// Sends a request and receives its answer, whatever its status, which is returned.
     ///
     /// # Errors
     /// [`FailureKind::Timeout`] when it does not arrive in time, [`FailureKind::ConnectionLost`]
     /// when the connection broke before it was complete, [`FailureKind::Protocol`] when it is not a
     /// valid HTTP/1.1 answer or larger than the limits. The connection is unusable after any of
     /// them.
-    pub async fn exchange(&mut self, exchange: Exchange<'_>) -> Result<Answer> {
+    pub async fn exchange(&mut self, exchange: Exchange<'_>) -> Result<u16> {
         if !self.is_open {
             return Err(
                 FailureKind::ConnectionLost.failure("the service has closed the connection")
@@ -171,7 +162,7 @@ impl Connection {
             }
         }
         self.is_open = !head.closes;
-        Ok(Answer { status: head.status, body_bytes: incoming.length() })
+        Ok(head.status)
     }
 
     /// Reads the head of the final answer.

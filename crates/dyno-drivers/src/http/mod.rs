@@ -11,5 +11,5 @@ mod connection;
 pub mod cookies;
 pub mod protocol;
 
-pub use connection::{Answer, Connection, Exchange};
+pub use connection::{Connection, Exchange};
 pub use cookies::Cookies;

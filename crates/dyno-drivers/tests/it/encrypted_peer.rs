@@ -22,22 +22,27 @@ use std::time::{Duration, Instant};
 /// Longer than any test should wait.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A peer that performs the handshake and then follows the script. Returns its port.
-fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) -> u16 {
-    let made = rcgen::generate_simple_self_signed(["peer".to_owned()]).unwrap();
+/// The configuration of a server with a certificate of its own for this name.
+pub(crate) fn configuration(name: &str) -> Arc<rustls::ServerConfig> {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let configuration = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
+        .with_single_cert(vec![made.cert.der().clone()], key);
+    Arc::new(configuration.unwrap())
+}
+
+/// A peer that performs the handshake and then follows the script. Returns its port.
+fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) -> u16 {
+    let configuration = configuration("peer");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
-        let mut session = ServerConnection::new(Arc::new(configuration)).unwrap();
+        let mut session = ServerConnection::new(configuration).unwrap();
         session.set_buffer_limit(None);
         while session.is_handshaking() {
             session.complete_io(&mut socket).unwrap();
@@ -235,8 +240,7 @@ async fn ask(service: &mut http::Connection) -> Result<(u16, Vec<u8>), Operation
         body: Some(&mut body),
         cookies: None,
     };
-    let answer = service.exchange(exchange).await?;
-    Ok((answer.status, body))
+    Ok((service.exchange(exchange).await?, body))
 }
 
 #[test]

@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 /// Default length of an interval.
-const INTERVAL: Nanos = Nanos(1_000_000_000);
+const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// The input of a measurement.
 #[derive(Clone)]

@@ -21,7 +21,7 @@ use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Kinds, Recorder, SharedRecorder};
 use crate::session::COMMIT;
-use crate::window::Window;
+use crate::window::{Period, Window};
 use dyno_drivers::lock;
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
@@ -115,8 +115,8 @@ pub struct Meter {
     /// Open loop.
     arrivals: Option<Arc<Arrivals>>,
     is_ready: bool,
-    /// Whether what happens now belongs to the measured window.
-    is_counted: bool,
+    /// The period of what happens now.
+    period: Period,
     /// Open loop: the client was free before the event was due.
     is_awaited: bool,
     state: LoopState,
@@ -138,7 +138,7 @@ impl Meter {
         let Ok(window) = self.go.recv() else { return false };
         window.await_epoch();
         self.last_end = window.now();
-        self.is_counted = window.opens() == 0;
+        self.period = window.period(0);
         self.is_ready = true;
         let _ = self.started.set((Arc::clone(&window), WorkerMeter::start(&window)));
         self.window = window;
@@ -172,13 +172,13 @@ impl Meter {
             sleep_until(until, window);
         }
         let begun = next.begin(arrivals, window, counted);
-        let Some(TransactionStart { start, is_counted, is_awaited }) = begun else {
-            self.is_counted = self.is_ready && self.last_end >= self.window.opens();
+        let Some(TransactionStart { start, period, is_awaited }) = begun else {
+            self.period = self.period_of(self.last_end);
             self.state = LoopState::Between;
             return false;
         };
-        (self.is_counted, self.is_awaited) = (is_counted, is_awaited);
-        self.admitted += u64::from(is_counted);
+        (self.period, self.is_awaited) = (period, is_awaited);
+        self.admitted += u64::from(period.is_measured());
         self.state = LoopState::Admitted(start);
         true
     }
@@ -191,20 +191,25 @@ impl Meter {
         match self.state {
             LoopState::Admitted(due) if self.arrivals.is_some() => return self.open(due),
             LoopState::Admitted(_) => {}
-            _ => self.is_counted = self.is_ready && now >= self.window.opens(),
+            _ => self.period = self.period_of(now),
         }
         self.open(now);
+    }
+
+    /// The period of what happens at a time. Before the client is ready, nothing counts.
+    fn period_of(&self, now: u64) -> Period {
+        if self.is_ready { self.window.period(now) } else { Period::WarmUp }
     }
 
     #[inline]
     fn open(&mut self, start: u64) {
         let begun = if self.arrivals.is_some() { self.window.now() } else { start };
-        let is_counted = self.is_counted;
+        let period = self.period;
         let is_awaited = std::mem::take(&mut self.is_awaited);
         self.recorder.note(|recorder| {
-            recorder.started(UNNAMED, is_counted);
+            recorder.started(UNNAMED, period);
             if is_awaited {
-                recorder.began_late(begun, begun.saturating_sub(start), is_counted);
+                recorder.began_late(begun, begun.saturating_sub(start), period);
             }
         });
         self.state = LoopState::Within { start, begun };
@@ -214,15 +219,15 @@ impl Meter {
     #[inline]
     pub fn end_event(&mut self) {
         let LoopState::Within { start, begun } = self.state else { return };
-        let (window, is_counted) = (&self.window, self.is_counted);
+        let (window, period) = (&self.window, self.period);
         // The clock is read while the lock is held: the coordinator then sees every event that
         // ended before it takes the lock.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
-            recorder.committed(UNNAMED, start, end, window.share(begun, end), is_counted);
+            recorder.committed(UNNAMED, start, end, window.share(begun, end), period);
             end
         });
-        if is_counted {
+        if period.is_measured() {
             self.shares.record(self.client.0, end - start);
         }
         self.state = LoopState::Between;
@@ -241,8 +246,8 @@ impl Meter {
     pub fn give_up_event(&mut self) {
         let LoopState::Within { start, .. } = self.state else { return };
         let end = self.window.now();
-        self.note(|recorder, now, is_counted| {
-            recorder.failed(UNNAMED, FailureKind::Other, start, now, false, is_counted);
+        self.note(|recorder, now, period| {
+            recorder.failed(UNNAMED, FailureKind::Other, start, now, false, period);
         });
         self.state = LoopState::Between;
         self.last_end = end;
@@ -252,8 +257,8 @@ impl Meter {
     #[inline]
     fn withdraw(&mut self) {
         if let LoopState::Within { .. } = self.state {
-            let is_counted = self.is_counted;
-            self.recorder.note(|recorder| recorder.withdrawn(is_counted));
+            let period = self.period;
+            self.recorder.note(|recorder| recorder.withdrawn(period));
             self.state = LoopState::Between;
         }
     }
@@ -264,25 +269,25 @@ impl Meter {
         let duration = end.saturating_sub(start);
         let end = if self.is_ready { end } else { 0 };
         let answered = Answered { kind, end, duration, rows: 0, class };
-        let is_counted = self.is_counted;
+        let period = self.period;
         self.recorder.note(|recorder| {
-            recorder.statement_sent(kind, is_counted);
-            recorder.statement_ok(&answered, is_counted);
+            recorder.statement_sent(kind, period);
+            recorder.statement_ok(&answered, period);
         });
     }
 
     /// Counts a statement that returned an error.
     pub fn statement_failed(&mut self, kind: u16) {
-        self.note(|recorder, now, is_counted| {
-            recorder.statement_sent(kind, is_counted);
-            recorder.statement_failed(kind, now, is_counted);
+        self.note(|recorder, now, period| {
+            recorder.statement_sent(kind, period);
+            recorder.statement_failed(kind, now, period);
         });
     }
 
     /// Records a failure now; `password` is that of the connection on which it happened.
     pub fn note_failure(&mut self, failed: &Failed<'_>, password: &Secret) {
-        self.note(|recorder, now, is_counted| {
-            if is_counted {
+        self.note(|recorder, now, period| {
+            if period.is_measured() {
                 recorder.failures.note(&Failed { at: Nanos(now), ..*failed }, password);
             }
         });
@@ -290,7 +295,7 @@ impl Meter {
 
     /// Counts a restart of the event after a failure.
     pub fn restarted(&mut self, cause: FailureKind) {
-        self.note(|recorder, now, is_counted| recorder.retried(UNNAMED, cause, now, is_counted));
+        self.note(|recorder, now, period| recorder.retried(UNNAMED, cause, now, period));
     }
 
     /// Counts a reopened connection.
@@ -300,16 +305,16 @@ impl Meter {
 
     /// Adds to a counter that the script maintains itself.
     pub fn count(&mut self, counter: ScriptCounter, n: u64) {
-        self.note(|recorder, now, is_counted| recorder.counted(counter, n, now, is_counted));
+        self.note(|recorder, now, period| recorder.counted(counter, n, now, period));
     }
 
-    fn note(&self, write: impl FnOnce(&mut Recorder, u64, bool)) {
-        let (is_ready, is_counted) = (self.is_ready, self.is_counted);
+    fn note(&self, write: impl FnOnce(&mut Recorder, u64, Period)) {
+        let (is_ready, period) = (self.is_ready, self.period);
         let window = &self.window;
         self.recorder.note(|recorder| {
             // Everything before the start belongs to the first interval.
             let now = if is_ready { window.now() } else { 0 };
-            write(recorder, now, is_counted);
+            write(recorder, now, period);
         });
     }
 
@@ -364,8 +369,8 @@ impl Drop for Meter {
         if !self.is_cut() {
             self.give_up_event();
         } else if let LoopState::Within { start, .. } = self.state {
-            self.note(|recorder, now, is_counted| {
-                recorder.cut_off(UNNAMED, start, now, is_counted);
+            self.note(|recorder, now, period| {
+                recorder.cut_off(UNNAMED, start, now, period);
             });
         }
     }
@@ -392,12 +397,13 @@ pub(crate) fn spawn_scripts<S: Script>(
     threads: &ScriptThreads,
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
-    let (counts_early, seed) = (input.load.warmup.0 == 0, input.seed);
+    let first = if input.load.warmup.0 == 0 { Period::Measured } else { Period::WarmUp };
+    let seed = input.seed;
     for client in input.clients.ids.iter().map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
         worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |channels| {
             let (script, shares, arrivals) = common;
-            run_client(&*script, client, channels, shares, arrivals, counts_early, seed)
+            run_client(&*script, client, channels, shares, arrivals, first, seed)
         })?;
     }
     Ok(())
@@ -409,7 +415,7 @@ fn run_client<S: Script>(
     channels: WorkerChannels,
     shares: Arc<ClientShares>,
     arrivals: Option<Arc<Arrivals>>,
-    counts_early: bool,
+    first: Period,
     seed: u64,
 ) -> WorkerReport {
     if arrivals.is_some() {
@@ -428,7 +434,7 @@ fn run_client<S: Script>(
         window: Arc::new(Window::closed()),
         arrivals,
         is_ready: false,
-        is_counted: counts_early,
+        period: first,
         is_awaited: false,
         state: LoopState::Between,
         last_end: 0,

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_worker_pool_that_is_stopped_stops_the_others_and_says_who_it_was() {
-        let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
+        let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
         let (measured, report) = (start.clone(), start.named("report"));
         let window = || Window::new(start.epoch, &load, None);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_user_stops_all_worker_pools_and_none_of_them_is_said_to_have_stopped() {
-        let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
+        let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
         let window = || Window::new(start.epoch, &load, None);
         let (own, background) = (window(), window());

@@ -33,7 +33,7 @@ fn no_table() -> Reason {
     "no table".into()
 }
 
-const HOUR: Nanos = Nanos(3_600_000_000_000);
+const HOUR: Nanos = Nanos::from_secs(3_600);
 
 /// The window of a pool of one worker that runs `work` and ends before the coordinator checks.
 fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {

@@ -525,8 +525,7 @@ impl<'a> WorkerPool<'a> {
 fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
     workers
         .iter()
-        .map(|worker| lock(&worker.recorder).pulse)
-        .map(|pulse| CommitActivity { at, commits: pulse.commits, last: pulse.last })
+        .map(|worker| CommitActivity { at, ..lock(&worker.recorder).commits })
         .fold(CommitActivity { at, ..CommitActivity::default() }, CommitActivity::and)
 }
 

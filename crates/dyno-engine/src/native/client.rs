@@ -11,7 +11,7 @@ use crate::recording::SharedRecorder;
 use crate::recording::recorder::UNNAMED;
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
-use crate::window::Window;
+use crate::window::{Period, Window};
 use crate::workload::{AfterFailure, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
@@ -38,7 +38,7 @@ fn not_ready_pause(attempt: u32) -> Duration {
 }
 
 /// A client that cannot reconnect for this long gives up.
-const RECONNECT_LIMIT: u64 = 5_000_000_000;
+const RECONNECT_LIMIT: Nanos = Nanos::from_secs(5);
 
 /// A client, with what it shares with the other clients of its worker.
 pub(crate) struct Client<W: Workload> {
@@ -137,37 +137,37 @@ impl<W: Workload> Client<W> {
             self.name.set(name);
             let pause = (self.workload.think(own), self.workload.keying(own));
             let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
-            let TransactionStart { start, is_counted, is_awaited } = next;
+            let TransactionStart { start, period, is_awaited } = next;
             self.open.set(Some(next));
             self.notes(LedgerWriter::begin);
-            counted += u64::from(is_counted);
+            counted += u64::from(period.is_measured());
             // Thinking and waiting for a stage are not work: a client that is still waiting when
             // the window closes begins nothing that could be counted.
             let begun = if self.arrivals.is_some() { self.window.now() } else { start };
-            session.start_transaction(begun, is_counted);
+            session.start_transaction(begun, period);
             session.set_intended_start(start);
             self.recorder.note(|recorder| {
-                recorder.started(name, is_counted);
+                recorder.started(name, period);
                 if is_awaited {
-                    recorder.began_late(begun, begun.saturating_sub(start), is_counted);
+                    recorder.began_late(begun, begun.saturating_sub(start), period);
                 }
             });
             let mut outcome =
-                self.transaction(&mut session, &mut state, sequence, is_counted).await;
+                self.transaction(&mut session, &mut state, sequence, period).await;
             if outcome.is_ok() {
                 self.notes(LedgerWriter::acknowledged);
                 self.open.set(None);
                 if every > 0 && (sequence + 1) % every == 0 {
-                    outcome = self.renew(&mut session, is_counted).await;
+                    outcome = self.renew(&mut session, period).await;
                 }
                 // A transaction without statements ends when it is done.
                 now = self.window.now();
                 let end = if session.last_end() == begun { now } else { session.last_end() };
                 let work = self.window.share(begun, end);
                 let ((), has_left) = self.recorder.note_and_tell(|recorder| {
-                    recorder.committed(name, start, end, work, is_counted);
+                    recorder.committed(name, start, end, work, period);
                 });
-                if is_counted {
+                if period.is_measured() {
                     self.shares.record(self.id.0, end.saturating_sub(start));
                 }
                 if has_left {
@@ -204,10 +204,10 @@ impl<W: Workload> Client<W> {
     }
 
     /// Replaces a healthy connection by a new one because the workload requests it.
-    async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), NotCommitted> {
+    async fn renew(&self, session: &mut Session, period: Period) -> Result<(), NotCommitted> {
         session.part().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
-        self.reconnect(session, is_counted, reason).await
+        self.reconnect(session, period, reason).await
     }
 
     /// Returns when the next transaction's time begins and whether it counts: in a closed loop now;
@@ -245,7 +245,7 @@ impl<W: Workload> Client<W> {
         session: &mut Session,
         state: &mut W::Client,
         sequence: u64,
-        is_counted: bool,
+        period: Period,
     ) -> Result<(), NotCommitted> {
         // Applies to any attempt: a list of errors to retry does not exempt statements that may
         // have taken effect.
@@ -262,7 +262,7 @@ impl<W: Workload> Client<W> {
                 return Err(NotCommitted::Cut);
             }
             let verdict = self.workload.verdict(state, &failure);
-            if let Some(loss) = self.decided(verdict, &failure, session, is_counted) {
+            if let Some(loss) = self.decided(verdict, &failure, session, period) {
                 return Err(loss);
             }
             is_in_doubt |= session.is_in_doubt();
@@ -270,9 +270,9 @@ impl<W: Workload> Client<W> {
             match self.remedy(&failure) {
                 Remedy::RetryTransaction => {
                     if is_last {
-                        self.fail(&failure, is_in_doubt, is_counted);
+                        self.fail(&failure, is_in_doubt, period);
                     }
-                    self.restore(session, &failure, is_counted).await?;
+                    self.restore(session, &failure, period).await?;
                     if is_last {
                         return Err(NotCommitted::Failed);
                     }
@@ -280,8 +280,8 @@ impl<W: Workload> Client<W> {
                 }
                 Remedy::Reconnect => {
                     if is_last {
-                        self.fail(&failure, is_in_doubt, is_counted);
-                        self.reconnect(session, is_counted, failure).await?;
+                        self.fail(&failure, is_in_doubt, period);
+                        self.reconnect(session, period, failure).await?;
                         return Err(NotCommitted::Failed);
                     }
                     if failure.kind == FailureKind::ReadOnly {
@@ -292,18 +292,18 @@ impl<W: Workload> Client<W> {
                     if matches!(failure.kind, FailureKind::NotReady | FailureKind::ReadOnly) {
                         self.io.sleep(not_ready_pause(attempt)).await;
                     }
-                    if let Err(loss) = self.reconnect(session, is_counted, failure.clone()).await {
-                        self.fail(&failure, is_in_doubt, is_counted);
+                    if let Err(loss) = self.reconnect(session, period, failure.clone()).await {
+                        self.fail(&failure, is_in_doubt, period);
                         return Err(loss);
                     }
                 }
                 Remedy::CountOnly => {
-                    self.fail(&failure, is_in_doubt, is_counted);
-                    self.restore(session, &failure, is_counted).await?;
+                    self.fail(&failure, is_in_doubt, period);
+                    self.restore(session, &failure, period).await?;
                     return Err(NotCommitted::Failed);
                 }
                 Remedy::Abort => {
-                    self.fail(&failure, is_in_doubt, is_counted);
+                    self.fail(&failure, is_in_doubt, period);
                     // The failed statement is read before another one fails.
                     let loss = gave_up(failure, session);
                     let _ = session.roll_back().await;
@@ -315,7 +315,7 @@ impl<W: Workload> Client<W> {
             }
             let now = self.window.now();
             let name = self.name.get();
-            self.recorder.note(|recorder| recorder.retried(name, failure.kind, now, is_counted));
+            self.recorder.note(|recorder| recorder.retried(name, failure.kind, now, period));
         }
         unreachable!("the loop of attempts ends by returning")
     }
@@ -351,7 +351,7 @@ impl<W: Workload> Client<W> {
         verdict: AfterFailure,
         failure: &OperationFailure,
         session: &Session,
-        is_counted: bool,
+        period: Period,
     ) -> Option<NotCommitted> {
         if verdict != AfterFailure::Skipped {
             session.note_failure(failure);
@@ -361,10 +361,10 @@ impl<W: Workload> Client<W> {
             AfterFailure::Skipped => {
                 let (start, now) = self.times();
                 self.notes(LedgerWriter::failed);
-                self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
+                self.recorder.note(|recorder| recorder.skipped(start, now, period));
             }
             AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
-                self.fail(failure, false, is_counted);
+                self.fail(failure, false, period);
             }
         }
         Some(match verdict {
@@ -376,14 +376,14 @@ impl<W: Workload> Client<W> {
         })
     }
 
-    fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
+    fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, period: Period) {
         if !is_in_doubt {
             self.notes(LedgerWriter::failed);
         }
         let (start, now) = self.times();
         let (name, kind) = (self.name.get(), failure.kind);
         self.recorder
-            .note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, is_counted));
+            .note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
     }
 
     /// The start of the transaction in progress, and the current time; afterwards none is in
@@ -399,13 +399,13 @@ impl<W: Workload> Client<W> {
         &self,
         session: &mut Session,
         failure: &OperationFailure,
-        is_counted: bool,
+        period: Period,
     ) -> Result<(), NotCommitted> {
         if failure.leaves_doubt() && !failure.is_answered() {
-            return self.reconnect(session, is_counted, failure.clone()).await;
+            return self.reconnect(session, period, failure.clone()).await;
         }
         match session.roll_back().await {
-            Err(broken) => self.reconnect(session, is_counted, broken).await,
+            Err(broken) => self.reconnect(session, period, broken).await,
             Ok(()) => Ok(()),
         }
     }
@@ -425,14 +425,14 @@ impl<W: Workload> Client<W> {
     async fn reconnect(
         &self,
         session: &mut Session,
-        is_counted: bool,
+        period: Period,
         cause: OperationFailure,
     ) -> Result<(), NotCommitted> {
         let since = self.window.now();
         // A user who lists a lost connection among the errors to retry wants it reopened, however
         // long that takes.
         let is_limited = self.retry.is_default() && !self.expected.is_harm();
-        let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
+        let limit = if is_limited { RECONNECT_LIMIT.0 } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         if failure.kind == FailureKind::Timeout && !failure.is_answered() {
@@ -455,15 +455,15 @@ impl<W: Workload> Client<W> {
             match self.connect().await {
                 Ok(mut fresh) => {
                     let now = self.window.now();
-                    fresh.start_transaction(now, is_counted);
+                    fresh.start_transaction(now, period);
                     *session = fresh;
-                    self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
+                    self.recorder.note(|recorder| recorder.reconnected(now, period));
                     return Ok(());
                 }
                 Err(error) => {
                     let now = self.window.now();
                     self.recorder
-                        .note(|recorder| recorder.not_connected(error.kind, now, is_counted));
+                        .note(|recorder| recorder.not_connected(error.kind, now, period));
                     session.note_not_connected(&error);
                     failure = error;
                 }
@@ -480,9 +480,9 @@ impl<W: Workload> Client<W> {
 impl<W: Workload> Drop for Client<W> {
     /// A client that ends in the middle of a transaction was cut off.
     fn drop(&mut self) {
-        if let Some(TransactionStart { start, is_counted, .. }) = self.open.take() {
+        if let Some(TransactionStart { start, period, .. }) = self.open.take() {
             let (name, now) = (self.name.get(), self.window.now());
-            self.recorder.note(|recorder| recorder.cut_off(name, start, now, is_counted));
+            self.recorder.note(|recorder| recorder.cut_off(name, start, now, period));
         }
     }
 }

@@ -11,10 +11,12 @@
 
 use super::Kinds;
 use super::sample::{Occurrence, Sample};
+use crate::window::Period;
 use dyno_drivers::lock;
 use dyno_model::counters::{
     OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount, TrialCounters,
 };
+use dyno_model::event::CommitActivity;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use serde::{Deserialize, Serialize};
@@ -143,16 +145,8 @@ pub(crate) struct Recorder {
     pub(crate) counts: ScriptCounts,
     /// The failures recorded in the window.
     pub(crate) failures: FailureLog,
-    pub(crate) pulse: WorkerPulse,
-}
-
-/// Commit activity of a worker, warm-up included.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct WorkerPulse {
-    /// Commits, and events of scripts.
-    pub(crate) commits: u64,
-    /// The last of them, nanoseconds since the epoch.
-    pub(crate) last: u64,
+    /// Commits, and events of scripts. `at` is unused.
+    pub(crate) commits: CommitActivity,
 }
 
 impl Recorder {
@@ -179,47 +173,47 @@ impl Recorder {
             },
             counts: ScriptCounts::default(),
             failures: FailureLog::default(),
-            pulse: WorkerPulse::default(),
+            commits: CommitActivity::default(),
         }
     }
 
     #[inline]
-    fn push(&mut self, occurrence: Occurrence, end: u64, duration: u64, is_counted: bool) {
-        self.samples.push(Sample::new(occurrence, end, duration, is_counted));
+    fn push(&mut self, occurrence: Occurrence, end: u64, duration: u64, period: Period) {
+        self.samples.push(Sample::new(occurrence, end, duration, period.is_measured()));
     }
 
-    pub(crate) fn statement_sent(&mut self, kind: u16, is_counted: bool) {
+    pub(crate) fn statement_sent(&mut self, kind: u16, period: Period) {
         self.totals.sent[usize::from(kind)] += 1;
-        if is_counted {
+        if period.is_measured() {
             self.counters.statements[usize::from(kind)].sent += 1;
         }
     }
 
-    pub(crate) fn statement_ok(&mut self, answered: &Answered, is_counted: bool) {
+    pub(crate) fn statement_ok(&mut self, answered: &Answered, period: Period) {
         let Answered { kind, end, duration, rows, class } = *answered;
-        if is_counted {
+        if period.is_measured() {
             let count = &mut self.counters.statements[usize::from(kind)];
             count.ok += 1;
             count.rows += rows;
             self.counters.outcomes.count(class);
         }
-        self.push(Occurrence::Statement(kind, class), end, duration, is_counted);
+        self.push(Occurrence::Statement(kind, class), end, duration, period);
     }
 
-    pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, is_counted: bool) {
+    pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, period: Period) {
         self.totals.refused[usize::from(kind)] += 1;
-        if is_counted {
+        if period.is_measured() {
             self.counters.statements[usize::from(kind)].failed += 1;
         }
-        self.push(Occurrence::StatementFailed, now, 0, is_counted);
+        self.push(Occurrence::StatementFailed, now, 0, period);
     }
 
     /// Begins a transaction; `name` is the index of its name among those of the workload, here and
     /// below, or [`UNNAMED`].
-    pub(crate) fn started(&mut self, name: u16, is_counted: bool) {
+    pub(crate) fn started(&mut self, name: u16, period: Period) {
         self.totals.started += 1;
         self.in_all(name, |totals| totals.started += 1);
-        if is_counted {
+        if period.is_measured() {
             self.counters.started += 1;
             self.counters.attempts += 1;
             self.of(name, |count| count.started += 1);
@@ -241,9 +235,9 @@ impl Recorder {
     }
 
     /// Takes back a started transaction: it is neither a commit nor a failure.
-    pub(crate) fn withdrawn(&mut self, is_counted: bool) {
+    pub(crate) fn withdrawn(&mut self, period: Period) {
         self.totals.started -= 1;
-        if is_counted {
+        if period.is_measured() {
             self.counters.started -= 1;
             self.counters.attempts -= 1;
         }
@@ -257,7 +251,7 @@ impl Recorder {
         start: u64,
         end: u64,
         work: f64,
-        is_counted: bool,
+        period: Period,
     ) {
         self.totals.committed += 1;
         self.totals.work += work;
@@ -265,24 +259,24 @@ impl Recorder {
             totals.committed += 1;
             totals.work += work;
         });
-        if is_counted {
+        if period.is_measured() {
             self.counters.committed += 1;
             self.of(name, |count| count.committed += 1);
         }
         self.beat(end);
         let duration = end.saturating_sub(start);
         self.samples
-            .push(Sample::new(Occurrence::Committed, end, duration, is_counted).named(name));
+            .push(Sample::new(Occurrence::Committed, end, duration, period.is_measured()).named(name));
     }
 
-    pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, is_counted: bool) {
-        if is_counted {
+    pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, period: Period) {
+        if period.is_measured() {
             self.of(name, |count| count.retries += 1);
             self.counters.attempts += 1;
             self.counters.retries += 1;
             *self.counters.retries_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Occurrence::Retried(kind), now, 0, is_counted);
+        self.push(Occurrence::Retried(kind), now, 0, period);
     }
 
     /// Records the permanent failure of a transaction whose time began at `start`.
@@ -293,7 +287,7 @@ impl Recorder {
         start: u64,
         now: u64,
         is_in_doubt: bool,
-        is_counted: bool,
+        period: Period,
     ) {
         self.totals.failed += 1;
         self.totals.in_doubt += u64::from(is_in_doubt);
@@ -301,63 +295,63 @@ impl Recorder {
             totals.failed += 1;
             totals.in_doubt += u64::from(is_in_doubt);
         });
-        if is_counted {
+        if period.is_measured() {
             self.counters.failed += 1;
             self.counters.in_doubt += u64::from(is_in_doubt);
             *self.counters.failed_by_kind.entry(kind).or_default() += 1;
             self.of(name, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, is_counted).named(name));
+        self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, period.is_measured()).named(name));
     }
 
     /// Cuts off a transaction whose time began at `start`. In the counters it shows as started
     /// without an end.
-    pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, is_counted: bool) {
+    pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, period: Period) {
         let age = now.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::CutOff, now, age, is_counted).named(name));
+        self.samples.push(Sample::new(Occurrence::CutOff, now, age, period.is_measured()).named(name));
     }
 
     /// Records the delay of a transaction for which a free client waited, in nanoseconds.
-    pub(crate) fn began_late(&mut self, now: u64, lag: u64, is_counted: bool) {
-        self.push(Occurrence::Late, now, lag, is_counted);
+    pub(crate) fn began_late(&mut self, now: u64, lag: u64, period: Period) {
+        self.push(Occurrence::Late, now, lag, period);
     }
 
     /// Records that a transaction, whose time began at `start`, was skipped because it was too
     /// late.
-    pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
+    pub(crate) fn skipped(&mut self, start: u64, now: u64, period: Period) {
         self.totals.skipped += 1;
-        if is_counted {
+        if period.is_measured() {
             self.counters.skipped += 1;
             self.counters.attempts -= 1;
         }
-        self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
+        self.push(Occurrence::Skipped, now, now.saturating_sub(start), period);
     }
 
     /// Records that a client without a connection failed to reconnect. No counter includes it: the
     /// client will try again.
-    pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
-        self.push(Occurrence::NotConnected(kind), now, 0, is_counted);
+    pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, period: Period) {
+        self.push(Occurrence::NotConnected(kind), now, 0, period);
     }
 
-    pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
-        self.counters.reconnects += u64::from(is_counted);
-        self.push(Occurrence::Reconnected, now, 0, is_counted);
+    pub(crate) fn reconnected(&mut self, now: u64, period: Period) {
+        self.counters.reconnects += u64::from(period.is_measured());
+        self.push(Occurrence::Reconnected, now, 0, period);
     }
 
     /// Adds to a counter that a script maintains itself.
-    pub(crate) fn counted(&mut self, counter: ScriptCounter, n: u64, now: u64, is_counted: bool) {
-        if is_counted {
+    pub(crate) fn counted(&mut self, counter: ScriptCounter, n: u64, now: u64, period: Period) {
+        if period.is_measured() {
             self.counts.count(counter, n);
         }
         if counter == ScriptCounter::Events {
             self.beat(now);
         }
-        self.push(Occurrence::ScriptCount(counter), now, n, is_counted);
+        self.push(Occurrence::ScriptCount(counter), now, n, period);
     }
 
     fn beat(&mut self, now: u64) {
-        self.pulse = WorkerPulse { commits: self.pulse.commits + 1, last: now };
+        self.commits = CommitActivity { commits: self.commits.commits + 1, last: now, at: 0 };
     }
 
     /// Statements sent so far, warm-up included.
@@ -478,22 +472,23 @@ mod tests {
             let mut names = events.len() as u16;
             // Transactions and statements that are open, by whether they count.
             let (mut open, mut sent) = ([[0_u32; 2]; 2], [0_u32; 2]);
-            for (event, is_counted) in events {
-                let side = usize::from(is_counted);
+            for (event, is_measured) in events {
+                let side = usize::from(is_measured);
+                let period = [Period::WarmUp, Period::Measured][side];
                 names = names.wrapping_mul(31).wrapping_add(u16::from(event));
                 let name = names >> 3 & 1;
                 let open = &mut open[side][usize::from(name)];
                 match event {
-                    0 => { recorder.started(name, is_counted); *open += 1 }
-                    1 if *open > 0 => { recorder.committed(name, 1, 2, 1.0, is_counted); *open -= 1 }
-                    2 if *open > 0 => { recorder.failed(name, FailureKind::Deadlock, 1, 2, false, is_counted); *open -= 1 }
-                    3 if *open > 0 => recorder.retried(name, FailureKind::Serialization, 2, is_counted),
-                    4 => { recorder.statement_sent(1, is_counted); sent[side] += 1 }
+                    0 => { recorder.started(name, period); *open += 1 }
+                    1 if *open > 0 => { recorder.committed(name, 1, 2, 1.0, period); *open -= 1 }
+                    2 if *open > 0 => { recorder.failed(name, FailureKind::Deadlock, 1, 2, false, period); *open -= 1 }
+                    3 if *open > 0 => recorder.retried(name, FailureKind::Serialization, 2, period),
+                    4 => { recorder.statement_sent(1, period); sent[side] += 1 }
                     5 if sent[side] > 0 => {
-                        recorder.statement_ok(&answered(OutcomeClass::Write), is_counted);
+                        recorder.statement_ok(&answered(OutcomeClass::Write), period);
                         sent[side] -= 1;
                     }
-                    6 if sent[side] > 0 => { recorder.statement_failed(1, 2, is_counted); sent[side] -= 1 }
+                    6 if sent[side] > 0 => { recorder.statement_failed(1, 2, period); sent[side] -= 1 }
                     _ => {}
                 }
             }
@@ -512,13 +507,13 @@ mod tests {
         fn the_counters_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
             let mut recorder = Recorder::new(&Kinds::default(), 16);
             let mut open = [0_u32; 2];
-            for (event, is_counted) in events {
-                let open = &mut open[usize::from(is_counted)];
+            for (event, period) in events {
+                let open = &mut open[usize::from(period)];
                 match event {
-                    0 => { recorder.started(0, is_counted); *open += 1 }
-                    1 if *open > 0 => { recorder.committed(0, 1, 2, 1.0, is_counted); *open -= 1 }
-                    2 if *open > 0 => { recorder.withdrawn(is_counted); *open -= 1 }
-                    3 if *open > 0 => { recorder.skipped(1, 2, is_counted); *open -= 1 }
+                    0 => { recorder.started(0, period); *open += 1 }
+                    1 if *open > 0 => { recorder.committed(0, 1, 2, 1.0, period); *open -= 1 }
+                    2 if *open > 0 => { recorder.withdrawn(period); *open -= 1 }
+                    3 if *open > 0 => { recorder.skipped(1, 2, period); *open -= 1 }
                     _ => {}
                 }
             }
@@ -533,9 +528,9 @@ mod tests {
     fn how_a_transaction_ended_goes_on_under_its_name() {
         let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
         let mut recorder = Recorder::new(&kinds, 16);
-        recorder.committed(1, 1, 2, 1.0, true);
-        recorder.failed(1, FailureKind::Deadlock, 1, 2, false, true);
-        recorder.cut_off(1, 1, 2, true);
+        recorder.committed(1, 1, 2, 1.0, Period::Measured);
+        recorder.failed(1, FailureKind::Deadlock, 1, 2, false, Period::Measured);
+        recorder.cut_off(1, 1, 2, Period::Measured);
         let handed: Vec<_> =
             recorder.samples.iter().map(|sample| (sample.occurrence(), sample.name())).collect();
         let ends =
@@ -548,7 +543,7 @@ mod tests {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
         let shared = SharedRecorder::new(3, &Kinds::default(), 32, sender);
         for end in 0..100 {
-            shared.note(|recorder| recorder.committed(0, 0, end, 1.0, true));
+            shared.note(|recorder| recorder.committed(0, 0, end, 1.0, Period::Measured));
         }
         let mut rest = Vec::new();
         lock(&shared.inner()).exchange(&mut rest);

@@ -9,7 +9,7 @@
 
 use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
-use crate::window::{Admission, Window};
+use crate::window::{Period, Window};
 use dyno_drivers::lock;
 use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, Spacing};
@@ -76,8 +76,7 @@ impl Sequence {
 pub(crate) struct TransactionStart {
     /// Nanoseconds since the epoch: in an open loop, when it was due.
     pub(crate) start: u64,
-    /// Whether it belongs to the measured window.
-    pub(crate) is_counted: bool,
+    pub(crate) period: Period,
     /// Open loop: whether its client was free before it was due. Otherwise the transaction has
     /// waited for a client.
     pub(crate) is_awaited: bool,
@@ -88,12 +87,7 @@ impl TransactionStart {
     /// client's transactions counted so far. `None` when it must not start.
     #[inline]
     pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
-        let is_counted = match window.admit(now, counted) {
-            Admission::WarmUp => false,
-            Admission::Measured => true,
-            Admission::Over => return None,
-        };
-        Some(Self { start: now, is_counted, is_awaited: false })
+        Some(Self { start: now, period: window.admit(now, counted)?, is_awaited: false })
     }
 }
 

@@ -60,15 +60,22 @@ pub struct Window {
     think: Option<Nanos>,
 }
 
-/// Whether a transaction that is about to start counts.
+/// The period that a transaction, with all that it does, belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
-    /// It runs but does not count.
+pub enum Period {
+    /// It does not count.
     WarmUp,
     /// It counts.
     Measured,
-    /// It must not start: measuring is over for this client.
-    Over,
+}
+
+impl Period {
+    /// True in the measured window.
+    #[inline]
+    #[must_use]
+    pub fn is_measured(self) -> bool {
+        self == Self::Measured
+    }
 }
 
 impl Window {
@@ -189,22 +196,22 @@ impl Window {
     /// Asks to start a transaction at a time. `counted` is the number of this client's transactions
     /// counted so far. Under a shared budget, each answer `Measured` takes one transaction from it;
     /// under a target number of rows, warm-up counts too.
-    pub fn admit(&self, now: u64, counted: u64) -> Admission {
+    pub fn admit(&self, now: u64, counted: u64) -> Option<Period> {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
-            return Admission::Over;
+            return None;
         }
         if matches!(self.stop, StopRule::Rows(_)) && !self.take_one() {
-            return Admission::Over;
+            return None;
         }
         if now < self.opens {
-            return Admission::WarmUp;
+            return Some(Period::WarmUp);
         }
         let is_left = match self.stop {
             StopRule::Duration(_) | StopRule::Rows(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
             StopRule::Transactions(budget) => self.taken.fetch_add(1, Ordering::Relaxed) < budget,
         };
-        if is_left { Admission::Measured } else { Admission::Over }
+        is_left.then_some(Period::Measured)
     }
 
     /// Takes one of the transactions left until the target, if any.
@@ -235,6 +242,13 @@ impl Window {
     pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
         let Some(course) = &self.active_clients else { return now };
         course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
+    }
+
+    /// The period of a time, nanoseconds since the epoch.
+    #[inline]
+    #[must_use]
+    pub fn period(&self, now: u64) -> Period {
+        if now < self.opens { Period::WarmUp } else { Period::Measured }
     }
 
     /// True when a client has used up its own transactions and need not wait for another.
@@ -305,11 +319,11 @@ mod tests {
     fn a_duration_admits_from_opening_to_closing() {
         let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
         let rows = [
-            (0, Admission::WarmUp),
-            (99, Admission::WarmUp),
-            (100, Admission::Measured),
-            (599, Admission::Measured),
-            (600, Admission::Over),
+            (0, Some(Period::WarmUp)),
+            (99, Some(Period::WarmUp)),
+            (100, Some(Period::Measured)),
+            (599, Some(Period::Measured)),
+            (600, None),
         ];
         for (now, expected) in rows {
             assert_eq!(window.admit(now, 0), expected, "at {now}");
@@ -331,8 +345,8 @@ mod tests {
     /// A window of 10 s after 5 s of warm-up.
     fn ten_seconds() -> Window {
         let load = LoadPlan {
-            warmup: Nanos(5_000_000_000),
-            ..LoadPlan::new(StopRule::Duration(Nanos(10_000_000_000)))
+            warmup: Nanos::from_secs(5),
+            ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(10)))
         };
         Window::new(Instant::now(), &load, None)
     }
@@ -404,7 +418,7 @@ mod tests {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     scope.spawn(|| {
-                        (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count()
+                        (0..).take_while(|_| window.admit(200, 0) == Some(Period::Measured)).count()
                             as u64
                     })
                 })
@@ -420,7 +434,7 @@ mod tests {
         let admitted = |stop: StopRule, generator, generators| {
             let share = GeneratorShare::new(7, generator, generators);
             let window = Window::new(Instant::now(), &load(stop), Some(growth)).shared(share);
-            (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count() as u64
+            (0..).take_while(|_| window.admit(200, 0) == Some(Period::Measured)).count() as u64
         };
         for (stop, budget) in [(StopRule::Transactions(1_003), 1_003), (StopRule::Rows(100), 20)] {
             for generators in 1..=7 {
@@ -433,37 +447,37 @@ mod tests {
     #[test]
     fn warm_up_takes_nothing_from_the_budget() {
         let window = Window::new(Instant::now(), &load(StopRule::Transactions(1)), None);
-        assert_eq!(window.admit(10, 0), Admission::WarmUp);
-        assert_eq!(window.admit(200, 0), Admission::Measured);
-        assert_eq!(window.admit(200, 0), Admission::Over);
+        assert_eq!(window.admit(10, 0), Some(Period::WarmUp));
+        assert_eq!(window.admit(200, 0), Some(Period::Measured));
+        assert_eq!(window.admit(200, 0), None);
     }
 
     #[test]
     fn a_number_of_rows_admits_as_many_commits_as_bring_them() {
         let growth = Growth { rows_before: 40, rows_per_transaction: 25 };
         let window = Window::new(Instant::now(), &load(StopRule::Rows(100)), Some(growth));
-        assert_eq!(window.admit(10, 0), Admission::WarmUp, "rows of the warm-up count");
-        assert_eq!(window.admit(200, 0), Admission::Measured);
+        assert_eq!(window.admit(10, 0), Some(Period::WarmUp), "rows of the warm-up count");
+        assert_eq!(window.admit(200, 0), Some(Period::Measured));
         assert_eq!(
             window.admit(200, 1),
-            Admission::Measured,
+            Some(Period::Measured),
             "40 + 3 * 25 is the first at or above 100"
         );
-        assert_eq!(window.admit(200, 2), Admission::Over);
+        assert_eq!(window.admit(200, 2), None);
         window.give_back();
         assert_eq!(
             window.admit(200, 2),
-            Admission::Measured,
+            Some(Period::Measured),
             "a failed transaction is made up for"
         );
-        assert_eq!(window.admit(200, 2), Admission::Over);
+        assert_eq!(window.admit(200, 2), None);
     }
 
     #[test]
     fn each_client_stops_after_its_own_number() {
         let window = Window::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)), None);
-        assert_eq!(window.admit(200, 2), Admission::Measured);
-        assert_eq!(window.admit(200, 3), Admission::Over);
+        assert_eq!(window.admit(200, 2), Some(Period::Measured));
+        assert_eq!(window.admit(200, 3), None);
     }
 
     #[test]
@@ -472,7 +486,7 @@ mod tests {
         let trouble = |reason: &str| Reason::from(reason);
         window.stop(trouble("the server died"));
         window.stop(Reason::Interrupted);
-        assert_eq!(window.admit(200, 0), Admission::Over);
+        assert_eq!(window.admit(200, 0), None);
         assert_eq!(window.stop_cause(), Some(trouble("the server died")));
     }
 }

@@ -12,7 +12,7 @@ use crate::distribution::Distribution;
 use crate::random::Random;
 use crate::session::Session;
 use crate::text::lasting;
-use dyno_drivers::http::{self, Answer, Cookies, Exchange};
+use dyno_drivers::http::{self, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
@@ -154,8 +154,8 @@ impl Http {
                 body: request.body_holds.is_some().then_some(&mut *body),
                 cookies: self.keeps_cookies.then_some(cookies),
             };
-            let answer = service(connection)?.exchange(exchange).await?;
-            request.check(answer, body)
+            let status = service(connection)?.exchange(exchange).await?;
+            request.check(status, body)
         };
         session.measure(index as u16, exchange).await.map(|_| ())
     }
@@ -242,8 +242,8 @@ impl Request {
 
     /// Checks the answer. Messages quote nothing from it, because it may repeat data of the
     /// request.
-    fn check(&self, answer: Answer, body: &[u8]) -> Result<Outcome, OperationFailure> {
-        let (name, status) = (self.name, answer.status);
+    fn check(&self, status: u16, body: &[u8]) -> Result<Outcome, OperationFailure> {
+        let name = self.name;
         let refuse = |kind: FailureKind, what: String| {
             let message = format!("request `{name}`: {what}");
             Err(OperationFailure { code: u32::from(status), ..kind.failure(message) })

@@ -265,7 +265,7 @@ fn arrivals_that_no_client_starts_and_start_delays_are_known_of_each_generator()
 
 #[test]
 fn a_generator_that_cannot_go_on_stops_the_others_and_is_named() {
-    let load = LoadPlan::new(StopRule::Duration(Nanos(60_000_000_000)));
+    let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(60)));
     let began = Instant::now();
     let record = trial(&load, Some(&Threads::new(2, &load, 50))).1;
     assert!(began.elapsed() < Duration::from_secs(30), "the others were stopped");

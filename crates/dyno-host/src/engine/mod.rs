@@ -18,7 +18,7 @@ mod sqlite;
 mod values;
 
 pub(crate) use numbers::UPTIME;
-pub use questions::{ConnectionLimit, ForeignSession, Replication};
+pub use questions::{ConnectionLimit, ForeignSession};
 pub(crate) use questions::{
     FoundSettings, LockQuestions, Observe, Observed, Questions, SeenSession,
 };

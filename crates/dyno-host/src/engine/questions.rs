@@ -91,7 +91,7 @@ pub(crate) struct ServerQuestions {
     /// Sessions other than this one: id, account, origin, database, state.
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes are replicated. What the account may not see counts as absent.
-    pub(crate) replication: fn(&mut ControlConnection) -> Replication,
+    pub(crate) is_replicated: fn(&mut ControlConnection) -> bool,
     /// The server's counters; those that exist per database are summed over the named ones.
     pub(crate) counters: Count,
     pub(crate) programs: &'static [&'static str],
@@ -213,23 +213,4 @@ pub struct ForeignSession {
     pub database: String,
     /// Its state, e.g. `Sleep`, `Query`, `active`, `idle`.
     pub state: String,
-}
-
-/// Whether writes on a system are replicated.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Replication {
-    /// The system receives writes from another server, and may be read-only.
-    pub is_replica: bool,
-    /// Servers and slots that receive its writes.
-    pub receivers: u64,
-    /// Members of its cluster (Galera, group replication); 0 outside a cluster.
-    pub members: u64,
-}
-
-impl Replication {
-    /// True when the system is not part of any replication.
-    #[must_use]
-    pub fn is_absent(&self) -> bool {
-        *self == Self::default()
-    }
 }

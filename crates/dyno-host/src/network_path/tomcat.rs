@@ -236,7 +236,7 @@ fn ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
         body: Some(&mut body),
         cookies: None,
     };
-    let answer = block_on(service.exchange(exchange)).map_err(|failure| match failure.kind {
+    let status = block_on(service.exchange(exchange)).map_err(|failure| match failure.kind {
         FailureKind::Timeout => {
             let text =
                 format!("its application does not answer /ready within {} s", limit.as_secs_f64());
@@ -244,14 +244,13 @@ fn ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
         }
         _ => failed(failure),
     })?;
-    if answer.status == 200 {
+    if status == 200 {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&body);
-    let words =
-        words.lines().find(|line| answer.status == 500 && !line.trim_start().starts_with('<'));
+    let words = words.lines().find(|line| status == 500 && !line.trim_start().starts_with('<'));
     let words = words.map_or(String::new(), |words| format!(": {words}"));
-    let text = format!("its application answers /ready with status {}{words}", answer.status);
+    let text = format!("its application answers /ready with status {status}{words}");
     Err(NotReady { text, is_final: true })
 }
 

@@ -1,6 +1,6 @@
 //! Queries of preflight to servers and this machine.
 
-pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
+pub use crate::engine::{ConnectionLimit, ForeignSession};
 
 use crate::control_connection::ControlConnection;
 use crate::engine::questions;
@@ -51,9 +51,9 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
 ///
 /// # Errors
 /// When the system cannot be reached.
-pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
-    let Some(server) = &questions(target.engine).server else { return Ok(Replication::default()) };
-    Ok((server.replication)(&mut ControlConnection::open(target)?))
+pub fn is_replicated(target: &Target) -> Result<bool, OperationFailure> {
+    let Some(server) = &questions(target.engine).server else { return Ok(false) };
+    Ok((server.is_replicated)(&mut ControlConnection::open(target)?))
 }
 
 /// Whether a pooler is in front of a server, which may run each transaction in another session:

@@ -5,7 +5,7 @@ use dyno_drivers::address::shares_machine;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_host::existing;
 use dyno_host::hooks::LifecycleHooks;
-use dyno_host::probe::{connection_limit, foreign_sessions, replication};
+use dyno_host::probe::{connection_limit, foreign_sessions, is_replicated};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{ExistingSystem, HooksPlan, PasswordSource, ServerKind};
 use dyno_model::target::{QueryMode, Target, Tls};
@@ -56,7 +56,7 @@ fn sessions_of_others_are_listed_without_those_of_dyno_itself() {
         for connection in own.iter_mut().chain([&mut other]) {
             block_on(connection.close());
         }
-        assert!(replication(&target).unwrap().is_absent(), "{kind}");
+        assert!(!is_replicated(&target).unwrap(), "{kind}");
     }
 }
 

@@ -113,12 +113,11 @@ impl LoadPlan {
     /// seconds.
     #[must_use]
     pub fn new(stop: StopRule) -> Self {
-        let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
         Self {
             stop,
             warmup: Nanos(0),
-            grace: seconds(5),
-            time_limit: seconds(3_600),
+            grace: Nanos::from_secs(5),
+            time_limit: Nanos::from_secs(3_600),
             workers: None,
             generators: None,
             attempts_max: 10,

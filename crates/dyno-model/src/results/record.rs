@@ -601,7 +601,7 @@ mod tests {
 
     #[test]
     fn throughput_is_the_work_done_and_in_old_records_the_commits() {
-        let second = Nanos(1_000_000_000);
+        let second = Nanos::from_secs(1);
         assert_eq!(throughput(Some(909.5), 1_200, second).to_bits(), 909.5_f64.to_bits());
         assert_eq!(throughput(None, 1_200, second).to_bits(), 1_200.0_f64.to_bits());
         assert_eq!(throughput(Some(3.0), 3, Nanos(0)).to_bits(), 0.0_f64.to_bits());

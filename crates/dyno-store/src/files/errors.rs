@@ -62,8 +62,8 @@ mod tests {
         let mut interval = IntervalRecord::empty(
             "b01-001",
             false,
-            Nanos(2_000_000_000),
-            Nanos(1_000_000_000),
+            Nanos::from_secs(2),
+            Nanos::from_secs(1),
             &[],
         );
         assert_eq!(lines(&interval), "");

@@ -328,7 +328,7 @@ mod tests {
             }
             histogram
         };
-        let (start, length) = (Nanos(number * 1_000_000_000), Nanos(1_000_000_000));
+        let (start, length) = (Nanos::from_secs(number), Nanos::from_secs(1));
         let mut interval = IntervalRecord::empty("b01-001", number == 0, start, length, &[]);
         interval.transaction = filled(transactions);
         let compact = |values: &[u64]| {

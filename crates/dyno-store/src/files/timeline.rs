@@ -172,7 +172,7 @@ mod tests {
     use dyno_model::latency;
 
     fn interval(values: &[u64]) -> IntervalRecord {
-        let (start, length) = (Nanos(2_000_000_000), Nanos(1_000_000_000));
+        let (start, length) = (Nanos::from_secs(2), Nanos::from_secs(1));
         let mut interval = IntervalRecord::empty("b01-001", false, start, length, &[]);
         for value in values {
             latency::record(&mut interval.transaction, *value);

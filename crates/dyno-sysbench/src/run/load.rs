@@ -84,11 +84,11 @@ mod tests {
         let plan = plan(&general("--events=100 --time=5"));
         assert_eq!(
             (plan.stop, plan.time_limit),
-            (StopRule::Transactions(100), Nanos(5_000_000_000))
+            (StopRule::Transactions(100), Nanos::from_secs(5))
         );
         let plan = super::plan(&general("--time=0"));
         assert_eq!(plan.stop, StopRule::Duration(ENDLESS));
-        assert_eq!(super::plan(&general("")).stop, StopRule::Duration(Nanos(10_000_000_000)));
+        assert_eq!(super::plan(&general("")).stop, StopRule::Duration(Nanos::from_secs(10)));
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             ("--forced-shutdown=2", 2),
             ("--forced-shutdown", 0),
         ] {
-            assert_eq!(plan(&general(line)).grace, Nanos(seconds * 1_000_000_000), "{line}");
+            assert_eq!(plan(&general(line)).grace, Nanos::from_secs(seconds), "{line}");
         }
         assert_eq!(plan(&general("--hang-timeout=0")).grace, ENDLESS);
     }

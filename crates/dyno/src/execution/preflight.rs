@@ -575,7 +575,7 @@ impl<'p> Look<'p, '_> {
             let (user, from) = (first.user.clone(), first.from.clone());
             self.tell(Obstacle::OtherSessions { number: sessions.len(), user, from });
         }
-        if !probe::replication(target)?.is_absent() {
+        if probe::is_replicated(target)? {
             self.tell(Obstacle::Replicates);
         }
         Ok(())

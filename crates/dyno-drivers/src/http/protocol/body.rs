@@ -60,12 +60,6 @@ impl Body {
         matches!(self.state, State::Whole | State::Endless)
     }
 
-    /// Number of bytes received, without framing.
-    #[must_use]
-    pub fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Processes bytes, which continue where the last call ended, and returns how many; passes
     /// those of the body itself to `take`. Returns fewer than given when the body is complete, or
     /// when more are needed.
@@ -170,7 +164,7 @@ mod tests {
             end = (end + piece).min(bytes.len());
             start += body.read(&bytes[start..end], |part| taken.extend_from_slice(part))?;
         }
-        assert_eq!(body.length(), taken.len() as u64);
+        assert_eq!(body.length, taken.len() as u64);
         Ok((taken, start, body.is_whole()))
     }
 

@@ -2,15 +2,14 @@
 //! somebody in between.
 
 use super::server::{connect, first, server};
+use crate::encrypted_peer::configuration;
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::{Driver, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ChannelBinding, Endpoint, ServerState, Target, Tls};
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
-use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 
 /// The request for TLS.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -18,15 +17,7 @@ const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 /// Somebody in between who decrypts, with a certificate that `sslmode=require` accepts, and
 /// forwards the login to the real server after a change of each of the server's answers.
 fn in_between(port: u16, change: impl Fn(Vec<u8>) -> Vec<u8> + Send + 'static) -> Endpoint {
-    let made = rcgen::generate_simple_self_signed(["other".to_owned()]).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let accepted = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
+    let accepted = configuration("other");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let own = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -43,7 +34,7 @@ fn in_between(port: u16, change: impl Fn(Vec<u8>) -> Vec<u8> + Send + 'static) -
         let name = "localhost".try_into().unwrap();
         let session = ClientConnection::new(forwarded, name).unwrap();
         let mut server = StreamOwned::new(session, server);
-        let session = ServerConnection::new(Arc::new(accepted)).unwrap();
+        let session = ServerConnection::new(accepted).unwrap();
         let mut client = StreamOwned::new(session, client);
         let mut buffer = [0; 4096];
         // A login is a dialogue. An answer may arrive in several parts.

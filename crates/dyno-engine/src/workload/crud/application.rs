@@ -53,7 +53,7 @@ pub(super) async fn ask(
             body: Some(&mut body),
             cookies: None,
         };
-        let status = service(connection)?.exchange(exchange).await?.status;
+        let status = service(connection)?.exchange(exchange).await?;
         if status == 200 {
             outcome(&body, is_read, answer)
         } else {

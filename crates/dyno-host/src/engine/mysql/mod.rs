@@ -4,7 +4,7 @@ mod observer;
 mod settings;
 
 use super::questions::{
-    ConnectionLimit, LockQuestions, Questions, Replication, ServerQuestions, TableQuestions,
+    ConnectionLimit, LockQuestions, Questions, ServerQuestions, TableQuestions,
 };
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::whole_numbers;
@@ -39,7 +39,7 @@ pub(super) const QUESTIONS: Questions = Questions {
         connection_limit,
         foreign_sessions: "SELECT id, user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
             AND user NOT IN ('system user', 'event_scheduler') AND command NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')",
-        replication,
+        is_replicated,
         counters,
         programs: &["mysqld", "mariadbd"],
         write_marks: &[
@@ -77,7 +77,7 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     })
 }
 
-fn replication(session: &mut ControlConnection) -> Replication {
+fn is_replicated(session: &mut ControlConnection) -> bool {
     // MySQL 8.0.22 and MariaDB 10.5 renamed the statement; MySQL 8.4 removed the old name.
     let replica =
         session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
@@ -89,13 +89,11 @@ fn replication(session: &mut ControlConnection) -> Replication {
     let group = session.count(
         "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_state <> 'OFFLINE'",
     );
-    Replication {
-        is_replica: replica.is_ok_and(|rows| !rows.is_empty()),
-        receivers: session
-            .count("SELECT count(*) FROM information_schema.processlist WHERE command IN ('Binlog Dump', 'Binlog Dump GTID')")
-            .unwrap_or(0),
-        members: std::cmp::max(galera, group.unwrap_or(0)),
-    }
+    let receivers = session.count(
+        "SELECT count(*) FROM information_schema.processlist WHERE command IN ('Binlog Dump', 'Binlog Dump GTID')",
+    );
+    replica.is_ok_and(|rows| !rows.is_empty())
+        || galera + group.unwrap_or(0) + receivers.unwrap_or(0) > 0
 }
 
 fn counters(

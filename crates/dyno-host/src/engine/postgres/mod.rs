@@ -4,8 +4,7 @@ mod observer;
 mod settings;
 
 use super::questions::{
-    ConnectionLimit, LockQuestions, PooledLock, Questions, Replication, ServerQuestions,
-    TableQuestions,
+    ConnectionLimit, LockQuestions, PooledLock, Questions, ServerQuestions, TableQuestions,
 };
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
@@ -39,7 +38,7 @@ pub(super) const QUESTIONS: Questions = Questions {
         connection_limit,
         foreign_sessions: "SELECT pid::text, usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
             coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-        replication,
+        is_replicated,
         counters,
         programs: &["postgres", "postmaster"],
         write_marks: &[
@@ -96,19 +95,13 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     })
 }
 
-fn replication(session: &mut ControlConnection) -> Replication {
-    Replication {
-        is_replica: session
-            .first("SELECT pg_is_in_recovery()")
-            .is_ok_and(|answer| answer.as_deref() == Some("t")),
-        receivers: session
-            .count(
-                "SELECT (SELECT count(*) FROM pg_catalog.pg_stat_replication) + \
-                 (SELECT count(*) FROM pg_catalog.pg_replication_slots WHERE NOT active)",
-            )
-            .unwrap_or(0),
-        members: 0,
-    }
+fn is_replicated(session: &mut ControlConnection) -> bool {
+    let is_replica = session.first("SELECT pg_is_in_recovery()");
+    let receivers = session.count(
+        "SELECT (SELECT count(*) FROM pg_catalog.pg_stat_replication) + \
+         (SELECT count(*) FROM pg_catalog.pg_replication_slots WHERE NOT active)",
+    );
+    is_replica.is_ok_and(|answer| answer.as_deref() == Some("t")) || receivers.unwrap_or(0) > 0
 }
 
 /// Views are read as pairs of column and value through JSON, so that columns of every version

@@ -10,13 +10,13 @@ pub const RATE_ASSUMED: u64 = 1_000;
 
 /// Time for creating the schema, loading, connecting and auditing, for a system across a socket: a
 /// guess for small data sets.
-const AROUND_SERVER: Nanos = Nanos(2_000_000_000);
+const AROUND_SERVER: Nanos = Nanos::from_secs(2);
 /// The same for a system in this process.
 const AROUND_EMBEDDED: Nanos = Nanos(300_000_000);
 
 /// Time for creating a server's folder, starting, stopping and removing it: measured 2 to 6 s for
 /// small data sets, by kind.
-const START: Nanos = Nanos(4_000_000_000);
+const START: Nanos = Nanos::from_secs(4);
 
 /// Time for a trial or a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

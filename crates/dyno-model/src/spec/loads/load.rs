@@ -18,9 +18,9 @@ const STATEMENT_TIMEOUT: &str = "statement_timeout";
 /// Maximum length of the list of numbers of clients.
 const LIST_MAX: usize = 1000;
 
-const GRACE_DEFAULT: Nanos = Nanos(5_000_000_000);
-const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
-const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
+const GRACE_DEFAULT: Nanos = Nanos::from_secs(5);
+const TIME_LIMIT_DEFAULT: Nanos = Nanos::from_secs(600);
+const WARMUP_DEFAULT_MAX: Nanos = Nanos::from_secs(5);
 
 /// Numbers of clients, in the order of the file.
 pub(in crate::spec) fn clients(fields: &Fields<'_>) -> Vec<u32> {

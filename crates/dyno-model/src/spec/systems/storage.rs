@@ -9,7 +9,7 @@ use crate::units::Nanos;
 use crate::words::suggestion;
 use std::path::PathBuf;
 
-const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
+const TIME_LIMIT_DEFAULT: Nanos = Nanos::from_secs(600);
 
 /// Reads all tables.
 pub(in crate::spec) fn read(top: &Fields<'_>) -> Vec<Storage> {

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 const DATA_POLICIES: [(&str, DataPolicy); 3] =
     [("own", DataPolicy::Own), ("existing", DataPolicy::Existing), ("copy", DataPolicy::Copy)];
 
-const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
-const HOOKS_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
+const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
+const HOOKS_LIMIT_DEFAULT: Nanos = Nanos::from_secs(300);
 
 /// Returns the value of an environment variable, if there is an environment.
 pub(in crate::spec) type Variable = Option<fn(&str) -> Option<String>>;

@@ -46,9 +46,9 @@ fn a_background_workload_is_in_every_configuration_and_lasts_as_long() {
             (report.workload.kind.as_str(), report.workload.options.count("rows")),
             ("rush", 7)
         );
-        assert_eq!(report.load.stop, StopRule::Duration(Nanos(10_000_000_000)));
+        assert_eq!(report.load.stop, StopRule::Duration(Nanos::from_secs(10)));
         assert_eq!(report.load.warmup, configuration.load.warmup);
-        assert_eq!((report.load.rate, report.load.think), (None, Some(Nanos(2_000_000_000))));
+        assert_eq!((report.load.rate, report.load.think), (None, Some(Nanos::from_secs(2))));
         assert_eq!(more.load.rate, Some(0.5));
     }
     assert_eq!(found.most_clients(0), 8 + 4, "connections are for all of them");

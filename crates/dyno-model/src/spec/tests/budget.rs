@@ -13,7 +13,7 @@ fn blocks_until_it_is_decided_are_as_many_as_the_budget_will_hold() {
     let each = estimate::block(&of("1s")).likely.0;
     assert_eq!(
         (of("1s").blocks, of("1s").budget),
-        (3, Some(Nanos(1_000_000_000))),
+        (3, Some(Nanos::from_secs(1))),
         "verdicts need three"
     );
     assert_eq!(of("2400h").blocks, 50);

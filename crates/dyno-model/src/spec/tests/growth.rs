@@ -28,7 +28,7 @@ fn a_table_that_grows_ends_a_trial_by_its_rows() {
     assert_eq!(configuration.load.milestones, [1_000, 5_000]);
     assert_eq!(
         (configuration.load.warmup, configuration.load.time_limit),
-        (Nanos(0), Nanos(600_000_000_000))
+        (Nanos(0), Nanos::from_secs(600))
     );
     // 4,900 rows in transactions of 50, at the assumed 1,000 per second.
     let estimate = estimate::trial(&plan, configuration);

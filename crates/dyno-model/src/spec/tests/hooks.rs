@@ -28,7 +28,7 @@ fn settings_can_be_varied_where_something_applies_them() {
         apply: Some("./apply".to_owned()),
         restart: Some("systemctl restart db".to_owned()),
         exclusive: None,
-        time_limit: Nanos(60_000_000_000),
+        time_limit: Nanos::from_secs(60),
     };
     assert_eq!(plan.hooks(1).map(|(_, hooks)| hooks), Some(&expected));
     assert_eq!(plan.hooks(0), None);
@@ -36,7 +36,7 @@ fn settings_can_be_varied_where_something_applies_them() {
     // levels.
     assert_eq!((plan.is_split(), plan.starts_per_block()), (true, 3));
     let other = read("{ apply = \"./apply\" }").unwrap();
-    assert_eq!(other.hooks(1).map(|(_, it)| it.time_limit), Some(Nanos(300_000_000_000)));
+    assert_eq!(other.hooks(1).map(|(_, it)| it.time_limit), Some(Nanos::from_secs(300)));
 }
 
 #[test]

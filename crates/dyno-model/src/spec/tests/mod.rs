@@ -132,8 +132,8 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
         first.load,
         LoadPlan {
             warmup: Nanos(0),
-            grace: Nanos(5_000_000_000),
-            time_limit: Nanos(600_000_000_000),
+            grace: Nanos::from_secs(5),
+            time_limit: Nanos::from_secs(600),
             ..LoadPlan::new(StopRule::Transactions(10_000))
         }
     );
@@ -154,8 +154,8 @@ fn a_profile_is_laid_over_the_file_and_its_stop_rule_replaces_the_other() {
     assert_eq!((plan.profile.as_deref(), plan.blocks), (Some("smoke"), 2));
     assert_eq!(plan.configurations.len(), 2);
     let load = &plan.configurations[0].load;
-    assert_eq!(load.stop, StopRule::Duration(Nanos(10_000_000_000)));
-    assert_eq!((load.warmup, load.time_limit), (Nanos(1_000_000_000), Nanos(10_000_000_000)));
+    assert_eq!(load.stop, StopRule::Duration(Nanos::from_secs(10)));
+    assert_eq!((load.warmup, load.time_limit), (Nanos::from_secs(1), Nanos::from_secs(10)));
 }
 
 fn with_arguments(arguments: &[&str]) -> Result<(String, Plan), Diagnostics> {
@@ -183,7 +183,7 @@ fn an_argument_may_be_toml_or_bare_text_and_reach_into_a_system_by_name() {
     ])
     .unwrap();
     assert_eq!(plan.title, "Bare words");
-    assert_eq!(plan.configurations[0].load.stop, StopRule::Duration(Nanos(30_000_000_000)));
+    assert_eq!(plan.configurations[0].load.stop, StopRule::Duration(Nanos::from_secs(30)));
     assert_eq!(plan.configurations[0].workload.options.text("variant"), "in-place");
     assert_eq!(plan.query_mode(&plan.configurations[2]), QueryMode::Simple);
     let SystemSource::Managed(server) = &plan.systems[0].source else { panic!("managed") };

@@ -70,7 +70,7 @@ fn stages_have_rates_that_stay_or_go_in_a_line() {
         ]
     );
     assert_eq!(load.stop, StopRule::Duration(Nanos(90_500_000_000)));
-    assert_eq!((load.warmup, load.spacing), (Nanos(5_000_000_000), Spacing::Even));
+    assert_eq!((load.warmup, load.spacing), (Nanos::from_secs(5), Spacing::Even));
     assert!(load.is_open() && load.gives_throughput() && load.rate.is_none());
 }
 

@@ -226,7 +226,7 @@ fn a_script_may_have_a_think_time_of_its_own_where_nothing_arrives_by_itself() {
     let found = read(script).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
         (found[0].think, found[0].to_string()),
-        (Some(Nanos(5_000_000_000)), "read (think 5.00 s)".to_owned())
+        (Some(Nanos::from_secs(5)), "read (think 5.00 s)".to_owned())
     );
     let at_a_rate =
         read(&format!("{script}[load]\nrate = \"5/s\"\n").replace("[load]", "[profile.open.load]"));
