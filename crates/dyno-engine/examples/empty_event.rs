@@ -34,8 +34,7 @@ fn main() {
     let clients: u32 = arguments.next().unwrap_or(1);
     let seconds = u64::from(arguments.next().unwrap_or(2));
     let rate = arguments.next().map(f64::from);
-    let load =
-        LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(seconds))) };
+    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(seconds))) };
     let interrupts = AtomicUsize::new(0);
     let input = LoadInput::new("empty", clients, &load, 1, &interrupts);
     let record =

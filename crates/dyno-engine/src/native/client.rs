@@ -152,8 +152,7 @@ impl<W: Workload> Client<W> {
                     recorder.began_late(begun, begun.saturating_sub(start), period);
                 }
             });
-            let mut outcome =
-                self.transaction(&mut session, &mut state, sequence, period).await;
+            let mut outcome = self.transaction(&mut session, &mut state, sequence, period).await;
             if outcome.is_ok() {
                 self.notes(LedgerWriter::acknowledged);
                 self.open.set(None);
@@ -382,8 +381,7 @@ impl<W: Workload> Client<W> {
         }
         let (start, now) = self.times();
         let (name, kind) = (self.name.get(), failure.kind);
-        self.recorder
-            .note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
+        self.recorder.note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
     }
 
     /// The start of the transaction in progress, and the current time; afterwards none is in
@@ -462,8 +460,7 @@ impl<W: Workload> Client<W> {
                 }
                 Err(error) => {
                     let now = self.window.now();
-                    self.recorder
-                        .note(|recorder| recorder.not_connected(error.kind, now, period));
+                    self.recorder.note(|recorder| recorder.not_connected(error.kind, now, period));
                     session.note_not_connected(&error);
                     failure = error;
                 }

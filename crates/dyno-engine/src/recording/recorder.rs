@@ -245,14 +245,7 @@ impl Recorder {
 
     /// Records the commit of a transaction that ran from `start` to `end`, with the share of its
     /// work in the window.
-    pub(crate) fn committed(
-        &mut self,
-        name: u16,
-        start: u64,
-        end: u64,
-        work: f64,
-        period: Period,
-    ) {
+    pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, period: Period) {
         self.totals.committed += 1;
         self.totals.work += work;
         self.in_all(name, |totals| {
@@ -265,8 +258,9 @@ impl Recorder {
         }
         self.beat(end);
         let duration = end.saturating_sub(start);
-        self.samples
-            .push(Sample::new(Occurrence::Committed, end, duration, period.is_measured()).named(name));
+        self.samples.push(
+            Sample::new(Occurrence::Committed, end, duration, period.is_measured()).named(name),
+        );
     }
 
     pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, period: Period) {
@@ -302,14 +296,17 @@ impl Recorder {
             self.of(name, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, period.is_measured()).named(name));
+        self.samples.push(
+            Sample::new(Occurrence::Failed(kind), now, age, period.is_measured()).named(name),
+        );
     }
 
     /// Cuts off a transaction whose time began at `start`. In the counters it shows as started
     /// without an end.
     pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, period: Period) {
         let age = now.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::CutOff, now, age, period.is_measured()).named(name));
+        self.samples
+            .push(Sample::new(Occurrence::CutOff, now, age, period.is_measured()).named(name));
     }
 
     /// Records the delay of a transaction for which a free client waited, in nanoseconds.
@@ -507,8 +504,9 @@ mod tests {
         fn the_counters_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
             let mut recorder = Recorder::new(&Kinds::default(), 16);
             let mut open = [0_u32; 2];
-            for (event, period) in events {
-                let open = &mut open[usize::from(period)];
+            for (event, is_measured) in events {
+                let period = [Period::WarmUp, Period::Measured][usize::from(is_measured)];
+                let open = &mut open[usize::from(is_measured)];
                 match event {
                     0 => { recorder.started(0, period); *open += 1 }
                     1 if *open > 0 => { recorder.committed(0, 1, 2, 1.0, period); *open -= 1 }

@@ -81,8 +81,7 @@ fn several_generators_send_the_keys_of_one() {
 #[test]
 fn blocks_of_an_open_loop_have_arrivals_of_their_own_and_the_same_trial_the_same_again() {
     let stop = StopRule::Duration(Nanos(300_000_000));
-    let load =
-        LoadPlan { rate: Some(3_000.0), grace: Nanos::from_secs(60), ..LoadPlan::new(stop) };
+    let load = LoadPlan { rate: Some(3_000.0), grace: Nanos::from_secs(60), ..LoadPlan::new(stop) };
     let arrived = |id| {
         trial(7, id, &load)
             .1
