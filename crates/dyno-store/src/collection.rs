@@ -16,6 +16,9 @@ const DEPTH_MAX: u32 = 5;
 /// # Errors
 /// When a folder cannot be listed, or no results folder is found.
 pub fn results_below(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    if !folder.exists() {
+        return Err(StoreError::NoFolder { path: folder.to_owned() });
+    }
     let mut found = Vec::new();
     collect(folder, DEPTH_MAX, &mut found)?;
     if found.is_empty() {
@@ -74,6 +77,6 @@ mod tests {
         let none = results_below(&root.path().join("empty"));
         assert!(matches!(none, Err(StoreError::NoResultsBelow { .. })), "{none:?}");
         let missing = results_below(&root.path().join("missing"));
-        assert!(matches!(missing, Err(StoreError::Io { .. })), "{missing:?}");
+        assert!(matches!(missing, Err(StoreError::NoFolder { .. })), "{missing:?}");
     }
 }

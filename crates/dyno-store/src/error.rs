@@ -33,6 +33,12 @@ pub enum StoreError {
         /// Which folder.
         path: PathBuf,
     },
+    /// There is no folder of this name.
+    #[error("{} does not exist; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
+    NoFolder {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// This is not a results folder.
     #[error("{} is not a results folder: {missing} is missing; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
     NoResults {

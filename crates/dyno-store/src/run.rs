@@ -366,6 +366,7 @@ fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>
     let path = folder.join(missing);
     match dyno_files::read(&path, RESULT_MAX) {
         Ok(bytes) => Ok((path, bytes)),
+        Err(_) if !folder.exists() => Err(StoreError::NoFolder { path: folder.to_owned() }),
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
             Err(StoreError::NoResults { path: folder.to_owned(), missing })
         }

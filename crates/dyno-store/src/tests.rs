@@ -363,7 +363,7 @@ fn a_folder_without_results_is_distinguished_from_a_damaged_one() {
     let error = Run::open(scratch.path()).expect_err("empty");
     assert!(error.to_string().contains("is not a results folder: FORMAT is missing"), "{error}");
     let error = Run::open(&scratch.path().join("nowhere")).expect_err("absent");
-    assert!(matches!(error, StoreError::NoResults { .. }));
+    assert!(matches!(error, StoreError::NoFolder { .. }), "{error}");
 }
 
 #[test]

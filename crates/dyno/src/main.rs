@@ -41,6 +41,7 @@ use under_test::{databases, disk, original_settings, slot, system, systems};
 use workloads::{client_groups, workload, workload_set};
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use cli::{Cli, Command};
 use dyno_model::exit_code;
 use failure::Failure;
@@ -80,12 +81,24 @@ fn main() -> ExitCode {
             let printer = printer.speaking(cli.lang());
             return finish(perform(cli, printer), printer);
         }
-        Err(error) => {
+        Err(mut error) => {
+            suggest_run(&mut error);
             let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
             printer.usage(&error).map(|()| code)
         }
     };
     finish(code, printer)
+}
+
+/// Where an address or a spec stands in the place of a command, `dyno run` is meant.
+fn suggest_run(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    if word.contains("://") || word.ends_with(".toml") {
+        let suggestion = vec![format!("dyno run {word}").into()];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(suggestion));
+    }
 }
 
 /// True when the program was called by this name, in any folder.

@@ -79,6 +79,8 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
     let bench = Bench::new();
     let rows: &[(&[&str], &str)] = &[
         (&["rum"], "similar subcommand exists: 'run'"),
+        (&["mysql://localhost/shop"], "tip: dyno run mysql://localhost/shop"),
+        (&["rush.toml", "--blocks", "3"], "tip: dyno run rush.toml"),
         (&["run", "--blokcs", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "--blocks", "0"], "0 is not in 1..=1000"),
         (&["run", "--blocks", "many"], "invalid value 'many' for '--blocks <N>'"),

@@ -244,7 +244,7 @@ fn mistakes_are_told_with_their_remedy() {
     bench.file("newer/FORMAT", "99");
     let rows: &[(&[&str], i32, &str)] = &[
         (&["base"], 2, "<NEW>"),
-        (&["base", "nowhere"], 7, "cannot read nowhere"),
+        (&["base", "nowhere"], 7, "nowhere does not exist"),
         (&["empty", "base"], 7, "no results folder found in empty or below it"),
         (&["base", "newer"], 7, "results format 99"),
         (&["base", "base"], 2, "the run base is on both sides"),
