@@ -5,6 +5,7 @@ mod encrypted_peer;
 mod interrupts;
 mod mysql_captures;
 mod mysql_servers;
+mod names;
 mod null_driver;
 mod null_server;
 mod postgres_null_server;

@@ -12,7 +12,7 @@
 
 use crate::control_connection::ControlConnection;
 use crate::engine::{UPTIME, questions};
-use dyno_model::engine::Capability;
+use dyno_model::engine::{Capability, Engine, Identity};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
@@ -44,15 +44,28 @@ pub fn snapshot_of(
             // A pooler's sessions do not end with those of the clients, and report later.
             let pooled = server.lock.pooled.as_ref();
             let is_pooled = pooled.map(|it| it.changes_sessions(&mut session)).transpose()?;
-            let is_late =
-                is_pooled == Some(true) || session.identity().lacks(Capability::CommitCounter);
-            if let Some(counter) = target.engine.traits().commit_counter.filter(|_| is_late) {
-                counters.remove(counter.name);
+            if is_pooled == Some(true) {
+                leave_out_commits(target.engine, &mut counters);
             }
-            Ok(counters)
+            Ok(compared(&session.identity(), counters))
         }
         None => Ok(BTreeMap::new()),
     }
+}
+
+/// Removes the number of commits, which cannot be compared where sessions report it later.
+pub fn leave_out_commits(engine: Engine, counters: &mut BTreeMap<String, i64>) {
+    if let Some(counter) = engine.traits().commit_counter {
+        counters.remove(counter.name);
+    }
+}
+
+/// The counters of a server that can be compared.
+fn compared(server: &Identity, mut counters: BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+    if server.lacks(Capability::CommitCounter) {
+        leave_out_commits(server.product.engine(), &mut counters);
+    }
+    counters
 }
 
 /// Counters of a system of several servers: their sums, where a row replicated by Galera counts
@@ -95,4 +108,26 @@ pub fn write_marks(target: &Target) -> Result<WriteMarks, OperationFailure> {
         }
     }
     Ok(WriteMarks { database: target.database_name(), marks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_commits_is_left_out_where_a_server_lacks_it_or_reports_it_late() {
+        for (engine, version, is_compared) in [
+            (Engine::Postgres, "15.18 (Debian 15.18-0+deb12u1)", true),
+            (Engine::Postgres, "14.23", false),
+            (Engine::Postgres, "15.2-YB-2025.1.0.0-b0", false),
+            (Engine::Mysql, "9.7.4", true),
+            (Engine::Mysql, "8.0.11-TiDB-v8.5.4", false),
+        ] {
+            let name = engine.traits().commit_counter.unwrap().name;
+            let counters = BTreeMap::from([(name.to_owned(), 7), ("other".to_owned(), 1)]);
+            let counters = compared(&Identity::reported(engine, version), counters);
+            assert_eq!(counters.contains_key(name), is_compared, "{version}");
+            assert!(counters.contains_key("other"));
+        }
+    }
 }

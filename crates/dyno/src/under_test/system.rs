@@ -337,14 +337,10 @@ impl Ready {
         databases: &[String],
     ) -> BTreeMap<String, i64> {
         let mut counters = self.asked(databases).unwrap_or_default();
-        let target = self.target();
         let other = network_path.filter(|it| matches!(it.via, Via::Address(_)));
         // A pooler's sessions do not end with those of the clients, and report later.
-        if let Some(counter) = target.engine.traits().commit_counter
-            && let Some(path) = other
-            && matches!(probe::is_pooled(&self.target_by(Some(path))), Ok(true))
-        {
-            counters.remove(counter.name);
+        if other.is_some() && matches!(probe::is_pooled(&self.target_by(other)), Ok(true)) {
+            counters::leave_out_commits(self.target().engine, &mut counters);
         }
         counters
     }

@@ -5,6 +5,7 @@ use super::server::{connect, first, server};
 use crate::encrypted_peer::configuration;
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::{Driver, block_on};
+use dyno_model::engine::Engine;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ChannelBinding, Endpoint, ServerState, Target, Tls};
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
@@ -154,6 +155,25 @@ fn direct_tls_is_used_from_postgresql_17_on_and_refused_before() {
             other => panic!("{:?}", other.err()),
         }
     }
+}
+
+#[test]
+fn direct_tls_sends_nothing_to_a_service_that_does_not_confirm_the_protocol() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let received = std::thread::spawn(move || {
+        let session = ServerConnection::new(configuration("other")).unwrap();
+        let mut client = StreamOwned::new(session, listener.accept().unwrap().0);
+        let mut received = Vec::new();
+        let _ = client.read_to_end(&mut received);
+        received
+    });
+    let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
+    let target = Target { tls: Tls::Required, ..Target::new(Engine::Postgres, endpoint) };
+    let failure = refusal(&Target { has_direct_tls: true, ..target });
+    assert_eq!(failure.kind, FailureKind::Unsupported, "{failure}");
+    assert!(failure.message.contains("did not confirm PostgreSQL's protocol"), "{failure}");
+    assert_eq!(received.join().unwrap(), b"");
 }
 
 #[test]
