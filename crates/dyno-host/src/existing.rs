@@ -386,12 +386,14 @@ mod tests {
 
     #[test]
     fn a_system_is_named_for_its_product_and_not_for_the_protocol() {
-        let [(_, _, cockroachdb), (_, _, yugabytedb), (_, _, tidb), (_, _, vitess)] = Persona::ALL;
+        let [cockroachdb, yugabytedb, tidb, vitess, proxysql] =
+            Persona::ALL.map(|(_, _, persona)| persona);
         let rows = [
             (cockroachdb, Engine::Postgres, "CockroachDB CCL v25.2.0"),
             (yugabytedb, Engine::Postgres, "YugabyteDB 15.2-YB-2025.1.0.0-b0"),
             (tidb, Engine::Mysql, "TiDB 8.0.11-TiDB-v8.5.1-dyno-null-server"),
             (vitess, Engine::Mysql, "Vitess 8.0.40-Vitess-dyno-null-server"),
+            (proxysql, Engine::Mysql, "ProxySQL 8.0.27-dyno-null-server"),
         ];
         for (persona, engine, version) in rows {
             let connected = connected_to(persona, engine, &[]).unwrap();

@@ -4,8 +4,8 @@
 //!
 //! The facts are those of the products' manuals; README says which products were tested:
 //! CockroachDB "PostgreSQL Compatibility" and "Session Variables", YugabyteDB "YSQL", TiDB "MySQL
-//! Compatibility" and "Server Status Variables", Vitess "MySQL Compatibility", Amazon Aurora
-//! "Determining the version", and the flags of the managed services.
+//! Compatibility" and "Server Status Variables", Vitess "MySQL Compatibility", ProxySQL
+//! "Multiplexing", Amazon Aurora "Determining the version", and the flags of the managed services.
 
 use super::{Engine, Identity, Product};
 
@@ -54,6 +54,8 @@ const COMPATIBLE: &[Compatible] = &[
     row(Mysql, "planetscale", "PlanetScale", &[Version("PlanetScale")], &[CommitCounter]),
     // Its status variables are those of one of the servers behind it.
     row(Mysql, "vitess", "Vitess", &[Version("Vitess")], &[CommitCounter]),
+    // Its answer about counters is that of one of the servers behind it.
+    row(Mysql, "proxysql", "ProxySQL", &[Version("(ProxySQL)")], &[CommitCounter]),
     row(Mysql, "oceanbase", "OceanBase", &[Version("OceanBase")], &[]),
     row(Mysql, "singlestore", "SingleStore", &[Version("SingleStore")], &[]),
     row(Mysql, "dolt", "Dolt", &[Version("Dolt")], &[]),
@@ -174,10 +176,11 @@ mod tests {
 
     #[test]
     fn a_product_is_recognised_by_what_it_reports_and_not_by_its_protocol() {
-        let rows: [(Engine, &str, &[&str], &str); 12] = [
+        let rows: [(Engine, &str, &[&str], &str); 13] = [
             (Mysql, "8.0.11-TiDB-v8.5.1", &[], "TiDB"),
             (Mysql, "8.0.30-Vitess", &[], "Vitess"),
             (Mysql, "8.0.30-Vitess PlanetScale", &[], "PlanetScale"),
+            (Mysql, "8.0.27 (ProxySQL)", &[], "ProxySQL"),
             (Mysql, "8.0.36-28 Percona Server (GPL), Release 28", &[], "Percona Server"),
             (Mysql, "8.0.28 Source distribution", &["aurora_version"], "Aurora MySQL"),
             (Postgres, "CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)", &[], "CockroachDB"),

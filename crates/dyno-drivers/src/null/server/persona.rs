@@ -55,11 +55,12 @@ pub struct Rejection {
 
 impl Persona {
     /// All of them, with names and descriptions.
-    pub const ALL: [(&str, &str, &Self); 4] = [
+    pub const ALL: [(&str, &str, &Self); 5] = [
         ("cockroachdb", "CockroachDB, protocol postgres", &COCKROACHDB),
         ("yugabytedb", "YugabyteDB, protocol postgres", &YUGABYTEDB),
         ("tidb", "TiDB, protocol mysql", &TIDB),
         ("vitess", "Vitess, protocol mysql", &VITESS),
+        ("proxysql", "ProxySQL, protocol mysql", &PROXYSQL),
     ];
 
     /// The rejection of a statement, if it is rejected.
@@ -149,4 +150,16 @@ static VITESS: Persona = Persona {
         "42000",
         "VT12001: unsupported: CREATE TRIGGER",
     )],
+};
+
+/// "Multiplexing", "Query Rules": it forwards all statements but the one below.
+static PROXYSQL: Persona = Persona {
+    protocol: Protocol::Mysql,
+    version: "8.0.27-dyno-null-server",
+    parameters: &[],
+    answers: &[
+        ("SELECT VERSION()", "8.0.27-dyno-null-server"),
+        ("SELECT @@version_comment LIMIT 1", "(ProxySQL), dyno null server"),
+    ],
+    rejections: &[],
 };

@@ -3,7 +3,7 @@
 use super::{server_with, wait_until};
 use dyno_drivers::null::StatementKind;
 use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, RunningServer};
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on, update_statistics};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
 use dyno_model::engine::Engine;
 use dyno_model::failure::{FailureKind, Remedy};
 use dyno_model::target::{Endpoint, Target};
@@ -23,40 +23,22 @@ fn connected(persona: &'static Persona) -> (RunningServer, Connection) {
 }
 
 #[test]
-fn an_imitated_product_is_recognised_on_connecting_and_marked_as_imitated() {
+fn an_imitated_product_is_recognised_and_marked_as_imitated() {
     for (name, _, persona) in Persona::ALL {
         let (_server, mut connection) = connected(persona);
-        let identity = connection.identity();
+        let mut asked = |question: &str| {
+            let mut answer = Table::default();
+            block_on(connection.query(question, &mut answer)).unwrap();
+            answer.0[0][0].clone().unwrap()
+        };
+        let version = asked("SELECT version()").to_lowercase();
+        let comment = asked("select @@version_comment limit 1");
+        let identity = connection.identity().told(&comment, &[]);
         let product = identity.product.compatible().unwrap();
         assert_eq!(product.name, name);
         assert!(identity.shown().starts_with(product.title), "{}", identity.shown());
-        let mut answer = Table::default();
-        block_on(connection.query("SELECT version()", &mut answer)).unwrap();
-        let version = answer.0[0][0].clone().unwrap().to_lowercase();
         assert!(version.contains("dyno") && version.contains("null"), "{version}");
     }
-}
-
-#[test]
-fn a_statement_that_updates_statistics_is_not_repeated_where_it_is_refused() {
-    static REFUSING: Persona = Persona {
-        protocol: Protocol::Postgres,
-        version: "16.4",
-        parameters: &[],
-        answers: &[],
-        rejections: &[Rejection {
-            statement: "VACUUM",
-            code: 0,
-            sqlstate: "0A000",
-            message: "VACUUM is not supported",
-        }],
-    };
-    let tables = ["a", "b"].map(str::to_owned);
-    let (_server, mut connection) = connected(&REFUSING);
-    let rejected = block_on(update_statistics(&mut connection, &tables)).unwrap();
-    let statements: Vec<_> = rejected.iter().map(|it| it.statement.as_str()).collect();
-    assert_eq!(statements, ["VACUUM ANALYZE a"]);
-    assert!(rejected[0].failure.message.contains("is not supported"));
 }
 
 #[test]

@@ -18,7 +18,8 @@ const PID_BYTES_MAX: u64 = 32;
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
-    versions: &["SELECT @@version_comment"],
+    // ProxySQL answers exactly this text itself, and forwards every other question.
+    versions: &["select @@version_comment limit 1"],
     tables: Some(TableQuestions {
         sizes: None,
         indexes: "SELECT i.table_name, i.index_name, i.index_name = 'PRIMARY', i.column_name, \
