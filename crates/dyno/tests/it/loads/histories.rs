@@ -25,6 +25,11 @@ const MYSQL_FAMILY: &[Row] = &[
     (RepeatableRead, &[LostUpdate], &[DirtyRead, IntermediateRead, NonRepeatableRead]),
     (Serializable, &[], &Anomaly::ALL),
 ];
+/// MariaDB with `innodb_snapshot_isolation`, the default from version 11.6 on.
+const SNAPSHOT: &[Row] = &[
+    (ReadCommitted, &[LostUpdate, NonRepeatableRead], &[DirtyRead, IntermediateRead]),
+    (RepeatableRead, &[], &[DirtyRead, IntermediateRead, NonRepeatableRead, LostUpdate]),
+];
 const POSTGRES: &[Row] = &[
     (ReadCommitted, &[LostUpdate, NonRepeatableRead], &[DirtyRead, IntermediateRead]),
     (RepeatableRead, &[WriteSkew], &[DirtyRead, IntermediateRead, NonRepeatableRead, LostUpdate]),
@@ -32,10 +37,10 @@ const POSTGRES: &[Row] = &[
 ];
 const SQLITE: &[Row] = &[(Serializable, &[], &Anomaly::ALL)];
 
-fn spec(kind: &str, objects: &str, levels: &[Row]) -> String {
+fn spec(kind: ServerKind, settings: &str, objects: &str, levels: &[Row]) -> String {
     let levels: Vec<String> = levels.iter().map(|(level, ..)| format!("\"{level}\"")).collect();
     format!(
-        "title = \"Histories\"\n[[system]]\nname = \"S\"\nserver = {{ kind = \"{kind}\" }}\n[workload]\nkind = \"history\"\n\
+        "title = \"Histories\"\n[[system]]\nname = \"S\"\nserver = {{ kind = \"{kind}\", settings = {settings} }}\n[workload]\nkind = \"history\"\n\
          objects = \"{objects}\"\nkeys = 3\nrollbacks = 20\n[factors]\n\"workload.isolation\" = [{}]\n\
          [load]\nclients = 8\nwarmup = \"0s\"\ntransactions = 600\nattempts_max = 1000\n[design]\nblocks = 1\n",
         levels.join(", ")
@@ -57,18 +62,19 @@ fn found(record: &TrialRecord) -> (IsolationLevel, u64, impl Fn(Anomaly) -> u64)
 #[test]
 fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
     let rows = [
-        (ServerKind::Mariadb, "mariadb", MYSQL_FAMILY),
-        (ServerKind::Mysql, "mysql", MYSQL_FAMILY),
-        (ServerKind::Postgres, "postgres", POSTGRES),
-        (ServerKind::Sqlite, "sqlite", SQLITE),
+        (ServerKind::Mariadb, "{ innodb_snapshot_isolation = \"OFF\" }", MYSQL_FAMILY),
+        (ServerKind::Mariadb, "{ innodb_snapshot_isolation = \"ON\" }", SNAPSHOT),
+        (ServerKind::Mysql, "{}", MYSQL_FAMILY),
+        (ServerKind::Postgres, "{}", POSTGRES),
+        (ServerKind::Sqlite, "{}", SQLITE),
     ];
-    for (kind, name, levels) in rows {
+    for (kind, settings, levels) in rows {
         if require_server(kind).is_none() {
             continue;
         }
         for objects in ["registers", "lists"] {
             let bench = Bench::new();
-            bench.file("h.toml", spec(name, objects, levels));
+            bench.file("h.toml", spec(kind, settings, objects, levels));
             let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
             let records = records(&bench.path().join("r"));
             assert_eq!(records.len(), levels.len(), "{ended}");
@@ -81,7 +87,7 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
                 for anomaly in *there {
                     assert!(
                         found(*anomaly) > 0,
-                        "{name}, {objects}, {level}: no {anomaly}: {:?}",
+                        "{kind} {settings}, {objects}, {level}: no {anomaly}: {:?}",
                         record.audit
                     );
                 }
@@ -89,14 +95,21 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
                     assert_eq!(
                         found(*anomaly),
                         0,
-                        "{name}, {objects}, {level}: {anomaly}: {:?}",
+                        "{kind} {settings}, {objects}, {level}: {anomaly}: {:?}",
                         record.audit
                     );
                 }
                 let is_broken = level == RepeatableRead && found(LostUpdate) > 0;
                 let verdict = if is_broken { AuditVerdict::Violated } else { AuditVerdict::Intact };
-                assert_eq!(record.audit.verdict(), verdict, "{name}, {objects}, {level}");
-                assert_eq!(committed, record.counters.committed, "{name}, {objects}, {level}");
+                assert_eq!(
+                    record.audit.verdict(),
+                    verdict,
+                    "{kind} {settings}, {objects}, {level}"
+                );
+                assert_eq!(
+                    committed, record.counters.committed,
+                    "{kind} {settings}, {objects}, {level}"
+                );
                 written(
                     &bench.path().join("r/trials").join(&record.trial.id).join("history.edn"),
                     record,
@@ -128,7 +141,8 @@ fn written(file: &Path, record: &TrialRecord) {
 #[test]
 fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
     let bench = Bench::new();
-    let spec = spec("sqlite", "lists", SQLITE).replace("keys = 3", "keys = 3\nhistory_max = 80");
+    let spec = spec(ServerKind::Sqlite, "{}", "lists", SQLITE)
+        .replace("keys = 3", "keys = 3\nhistory_max = 80");
     let spec = spec.replace("transactions = 600", "transactions_per_client = 40");
     bench.file("h.toml", &spec);
     let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
