@@ -426,6 +426,26 @@ fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_tri
     }
 }
 
+/// Prepared statements of SQLite are part of the process. A report that is written afterwards is not
+/// part of the figure.
+#[test]
+fn a_script_takes_at_most_4_kb_of_memory_for_each_of_its_statements() {
+    let bench = Bench::new();
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER);";
+    let peak = |statements: u64| {
+        let sql = |i| format!("SELECT v + {i} FROM t WHERE id = {};\n", i % 100);
+        let script = (0..statements).map(sql).collect::<String>();
+        let ended = set_up(&bench, "sqlite", setup, &script, "");
+        assert!(ended.is_done(), "{ended}");
+        let record = records(&bench.path().join("sqlite")).pop().expect("two trials");
+        assert_eq!(record.counters.statements.iter().map(|it| it.ok).sum::<u64>(), statements);
+        std::fs::remove_dir_all(bench.path().join("sqlite")).expect("results of ours");
+        record.generator.memory_peak
+    };
+    let each = (peak(10_000) - peak(100)) / 9_900;
+    assert!(each <= 4_096, "{each} bytes for each statement");
+}
+
 #[test]
 fn a_setup_with_a_mistake_is_told_with_its_place() {
     let bench = Bench::new();
