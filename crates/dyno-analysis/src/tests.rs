@@ -4,8 +4,8 @@ use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
 use crate::model::{
-    Conclusion, ConfigurationRow, Figure, LimitVerdict, Metric, Question, RatePoint, RatioBound,
-    TrialState, Verdict,
+    Conclusion, ConfigurationRow, Figure, Figures, LimitVerdict, Metric, Question, RatePoint,
+    RatioBound, TrialState, Verdict,
 };
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::limit::{Limit, LimitMetric};
@@ -145,6 +145,25 @@ fn losses_of_invalid_trials_count_because_what_spoils_a_figure_brings_no_commit_
     let losses = model.losses().expect("audited");
     assert_eq!((losses.verdict, losses.lost), (AuditVerdict::Violated, 5));
     assert!(model.conclusions.iter().any(|it| matches!(it, Conclusion::LostCommits { .. })));
+}
+
+#[test]
+fn commits_of_a_configuration_are_those_of_the_trials_that_its_times_are_of() {
+    let mut data = Shape::small().read();
+    each_record(&mut data.run, |_, record| {
+        if record.trial.block == 1 {
+            record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
+        }
+    });
+    let model = analyse(&data);
+    for (row, of_row) in model.configurations.iter().enumerate() {
+        let valid = model.trials.iter().filter(|it| it.configuration == row);
+        let valid = valid.filter(|it| it.state != TrialState::Invalid);
+        let committed = |of: &Figures| of.count(Metric::Committed).expect("counted");
+        let each = valid.map(|it| committed(it.figures.as_ref().expect("measured")));
+        assert_eq!(committed(&of_row.figures), each.sum::<u64>());
+        assert!(of_row.trials_valid > 0 && of_row.trials_valid < of_row.trials_measured);
+    }
 }
 
 #[test]

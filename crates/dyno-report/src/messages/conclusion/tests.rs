@@ -63,6 +63,18 @@ fn a_stranger_understands_the_sentence_about_lost_updates() {
 }
 
 #[test]
+fn trials_that_committed_nothing_are_not_said_to_vary() {
+    for clients_measured in [1, 4] {
+        let mut none = peak(None, false, clients_measured);
+        if let Conclusion::PeakThroughput { throughput, .. } = &mut none {
+            throughput.mean = 0.0;
+        }
+        let told = sentence(&model(), &none, EN);
+        assert!(told.ends_with("committed no transaction in 3 valid trials."), "{told}");
+    }
+}
+
+#[test]
 fn every_outcome_of_a_comparison_has_a_sentence() {
     let model = model();
     let one = Some(Range { low: 1.3, high: 1.3 });
