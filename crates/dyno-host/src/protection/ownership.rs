@@ -8,8 +8,8 @@
 //! process, and tables that it leaves when it is killed are not recognised later.
 //!
 //! Whoever can verify a signature sees the locked files too. So the run that a signed row names is
-//! known to have ended or not, whichever node of a cluster is asked. The kernel releases the lock of
-//! a process that ends; one that is slow or stopped keeps it.
+//! known to have ended or not, whichever node of a cluster is asked. The kernel releases the lock
+//! of a process that ends; one that is slow or stopped keeps it.
 
 use dyno_model::failure::OperationFailure;
 use ring::hmac;

@@ -8,7 +8,7 @@
 //! | SQLite | a lock file next to the database file | all processes of this machine |
 //!
 //! Another run that uses another node of a cluster, or a server without such a lock, is recognised
-//! by the marker ([`crate::marker`]), which names it.
+//! by the marker, which names it.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::{LockQuestions, questions};

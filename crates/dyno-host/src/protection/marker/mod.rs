@@ -13,8 +13,8 @@
 //! Any account with the privilege to create tables can create one with this name. So a marker
 //! counts only if it is an ordinary table of this account, each row is signed
 //! ([`crate::ownership`]), and unsigned rows are ignored. Whoever claims or cleans up a database
-//! holds its lock ([`crate::run_lock`]). On a cluster the lock may be that of one node, so dyno also
-//! refuses a database whose marker names another run that has not ended.
+//! holds its lock ([`crate::run_lock`]). On a cluster the lock may be that of one node, so dyno
+//! also refuses a database whose marker names another run that has not ended.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;

@@ -426,8 +426,8 @@ fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_tri
     }
 }
 
-/// Prepared statements of SQLite are part of the process. A report that is written afterwards is not
-/// part of the figure.
+/// Prepared statements of SQLite are part of the process. A report that is written afterwards is
+/// not part of the figure.
 #[test]
 fn a_script_takes_at_most_4_kb_of_memory_for_each_of_its_statements() {
     let bench = Bench::new();
