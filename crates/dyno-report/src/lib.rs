@@ -49,7 +49,7 @@ pub use live::{
     LiveLabel, configuration_name, live_label, live_max, live_rate, metrics_not_sent, no_commits,
     runs_at, served_at, warning,
 };
-pub use messages::conclusion::no_load;
+pub use messages::reason::no_load;
 pub use messages::{EN, LANGUAGES, Lang};
 pub use plan::{pilot, plan};
 pub use preflight::{PreflightWords, preflight, preflight_list};

@@ -1,6 +1,6 @@
 //! Measurement of native workloads and scripts: [`run_load`] and [`run_script`] measure a load
-//! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy, from
-//! the baseline to the warnings.
+//! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy,
+//! from the baseline to the warnings.
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;

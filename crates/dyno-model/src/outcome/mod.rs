@@ -3,5 +3,4 @@
 pub mod counters;
 pub mod failure;
 pub(super) mod interval;
-pub mod reason;
 pub mod retry;

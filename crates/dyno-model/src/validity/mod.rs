@@ -3,4 +3,5 @@
 pub mod monitor;
 pub mod observation;
 pub mod preflight;
+pub mod reason;
 pub mod warning;

@@ -1,12 +1,18 @@
 //! Reasons in the language of the report.
 
-use super::conclusion::no_load;
 use super::languages::Lang;
+use super::languages::en::conclusion::{
+    FOUND_CLIENTS, FOUND_RATE, NO_LOAD, NO_LOAD_ALONE, NO_LOAD_FAILING, NO_LOAD_FEW,
+    NO_LOAD_GENERATOR, NO_LOAD_INTERRUPTED, NO_LOAD_SLOW, NO_LOAD_UNSTEADY,
+};
 use super::languages::en::reason::*;
 use super::message::fill;
 use super::stored::said;
+use crate::figures;
 use dyno_model::failure::OperationFailure;
+use dyno_model::plan::LoadBy;
 use dyno_model::reason::Reason;
+use dyno_model::search::{Search, SearchEnd};
 
 /// A reason, as the end of a sentence.
 pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
@@ -75,6 +81,44 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
         Reason::InDatabase { database, reason } => {
             fill!(IN_DATABASE, lang, database, reason = inner(reason))
         }
+    }
+}
+
+/// Why a search found no load, after this many steps.
+#[must_use]
+pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> String {
+    let limit = figures::limit_of(search);
+    let ms = |time: f64| format!("{} ms", figures::digits(time));
+    match end {
+        SearchEnd::FailsEverywhere { failing: Some(share), .. } => {
+            fill!(NO_LOAD_FAILING, lang, limit, share = figures::percent(*share))
+        }
+        SearchEnd::FailsEverywhere { slow: Some(slow), .. } => {
+            let time = ms(slow.alone_ms);
+            match &slow.transaction {
+                Some(transaction) => fill!(NO_LOAD_SLOW, lang, limit, transaction, time),
+                None => fill!(NO_LOAD_ALONE, lang, limit, time),
+            }
+        }
+        SearchEnd::FailsEverywhere { .. } => fill!(NO_LOAD, lang, limit),
+        SearchEnd::Generator => fill!(NO_LOAD_GENERATOR, lang, limit),
+        SearchEnd::TooFew { load, transactions, needed } => {
+            let load = self::load(search.most, &figures::digits(*load), lang);
+            let [transactions, needed] = [*transactions, *needed].map(figures::count);
+            fill!(NO_LOAD_FEW, lang, limit, load, transactions, needed)
+        }
+        SearchEnd::Interrupted => fill!(NO_LOAD_INTERRUPTED, lang, steps),
+        SearchEnd::Found | SearchEnd::Highest | SearchEnd::Unsteady => {
+            fill!(NO_LOAD_UNSTEADY, lang, limit, steps)
+        }
+    }
+}
+
+/// A load in words: `5,230 transactions per second`, `19 clients`.
+pub(crate) fn load(most: LoadBy, number: &str, lang: Lang) -> String {
+    match most {
+        LoadBy::Rate => fill!(FOUND_RATE, lang, number),
+        LoadBy::Clients => fill!(FOUND_CLIENTS, lang, number),
     }
 }
 

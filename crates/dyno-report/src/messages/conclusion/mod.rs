@@ -4,6 +4,8 @@ pub(crate) use super::languages::en::conclusion::*;
 use super::languages::en::notes;
 use super::languages::{Lang, Message};
 use super::names::list;
+pub(crate) use super::reason::load;
+use super::reason::no_load;
 use super::{fill, growth, names, question, warning};
 use crate::figures;
 use dyno_analysis::model::{
@@ -13,8 +15,7 @@ use dyno_analysis::model::{
 use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::limit::LimitMetric;
-use dyno_model::plan::{Compare, LoadBy};
-use dyno_model::search::{Search, SearchEnd};
+use dyno_model::plan::Compare;
 
 /// All conclusions of a report as whole sentences, in order.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -243,36 +244,6 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     fill!(message, lang, line, load, limit, low, high)
 }
 
-/// Why a search found no load, after this many steps.
-#[must_use]
-pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> String {
-    let limit = figures::limit_of(search);
-    let ms = |time: f64| format!("{} ms", figures::digits(time));
-    match end {
-        SearchEnd::FailsEverywhere { failing: Some(share), .. } => {
-            fill!(NO_LOAD_FAILING, lang, limit, share = figures::percent(*share))
-        }
-        SearchEnd::FailsEverywhere { slow: Some(slow), .. } => {
-            let time = ms(slow.alone_ms);
-            match &slow.transaction {
-                Some(transaction) => fill!(NO_LOAD_SLOW, lang, limit, transaction, time),
-                None => fill!(NO_LOAD_ALONE, lang, limit, time),
-            }
-        }
-        SearchEnd::FailsEverywhere { .. } => fill!(NO_LOAD, lang, limit),
-        SearchEnd::Generator => fill!(NO_LOAD_GENERATOR, lang, limit),
-        SearchEnd::TooFew { load, transactions, needed } => {
-            let load = self::load(search.most, &figures::digits(*load), lang);
-            let [transactions, needed] = [*transactions, *needed].map(figures::count);
-            fill!(NO_LOAD_FEW, lang, limit, load, transactions, needed)
-        }
-        SearchEnd::Interrupted => fill!(NO_LOAD_INTERRUPTED, lang, steps),
-        SearchEnd::Found | SearchEnd::Highest | SearchEnd::Unsteady => {
-            fill!(NO_LOAD_UNSTEADY, lang, limit, steps)
-        }
-    }
-}
-
 /// The series that was searched, with the number of clients if it is informative.
 pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     let clients = |configuration: usize| model.configurations[configuration].clients;
@@ -283,14 +254,6 @@ pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> Stri
     match is_same {
         true => model.line_of(row.configuration).label.clone(),
         false => names::configuration(model, row.configuration, lang),
-    }
-}
-
-/// A load in words: `5,230 transactions per second`, `19 clients`.
-pub(crate) fn load(most: LoadBy, number: &str, lang: Lang) -> String {
-    match most {
-        LoadBy::Rate => fill!(FOUND_RATE, lang, number),
-        LoadBy::Clients => fill!(FOUND_CLIENTS, lang, number),
     }
 }
 

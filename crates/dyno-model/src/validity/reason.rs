@@ -1,9 +1,8 @@
 //! Why something ended early or was not done: a value, which reports say in the language of their
 //! reader. The text here is that of error messages and diagnoses.
 
-use super::failure::OperationFailure;
-use crate::search::Search;
-use crate::search::SearchEnd;
+use crate::failure::OperationFailure;
+use crate::search::{Search, SearchEnd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
