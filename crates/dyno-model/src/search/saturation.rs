@@ -8,8 +8,8 @@
 //! another may pass by chance. Therefore all steps at a load count, weighted by their length, and
 //! not only the last one: the gap is placed where the least time contradicts it, its upper end
 //! needs two failed steps nearby, and a step of full length must pass, as the trial whose figures
-//! are kept: at the lower end, at the last load between the two once the upper end is sure, or for a
-//! mean slightly below the estimated result.
+//! are kept: at the lower end, at the last load between the two once the upper end is sure, or for
+//! a mean slightly below the estimated result.
 //!
 //! A step in which the load generator was at its limit decides nothing unless it passed. It is
 //! repeated, and then the load counts as out of reach. A step that lost too much CPU time to other

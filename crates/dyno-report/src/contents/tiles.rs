@@ -53,9 +53,9 @@ impl Tile {
         Self { unit, notes: note.into_iter().collect(), ..Self::new(name, figures::mean(estimate)) }
     }
 
-    /// A figure of the configuration `at` before and after, with the verdict on the change over this
-    /// many configurations. If there are several, their common change is not the quotient of the two
-    /// figures, which is given beside them.
+    /// A figure of the configuration `at` before and after, with the verdict on the change over
+    /// this many configurations. If there are several, their common change is not the quotient of
+    /// the two figures, which is given beside them.
     pub(crate) fn change(
         name: impl Into<String>,
         at: String,

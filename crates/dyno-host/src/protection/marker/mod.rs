@@ -19,12 +19,14 @@
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
 use crate::error::HostError;
-use crate::ownership::{is_running, signature, this_run};
+use crate::ownership::{is_running, running, signature, this_run};
 use crate::run_lock::{self, Refused, RunLock};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use dyno_model::schema::MARKER_TABLE;
 
@@ -70,6 +72,9 @@ pub struct Claim {
     pub replaced: BTreeSet<String>,
     /// Excludes other runs from the database while the claim exists.
     lock: Option<Rc<RunLock>>,
+    /// Lets others recognise the run that the marker names as running.
+    #[expect(dead_code, reason = "the file is locked while it is open")]
+    running: Option<Arc<File>>,
 }
 
 /// The error for tables of others.
@@ -114,6 +119,7 @@ fn not_our_marker(database: &str) -> HostError {
 /// When another run uses it; when it holds other tables and `yes_write_to` does not name it.
 pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let lock = if options.is_shared { lock(target)? } else { None };
+    let running = running();
     let (claim, marker) = inspect(target, options)?;
     if let Some((mut marker, is_marked)) = marker {
         let failed = not_marked(&claim.database);
@@ -127,7 +133,7 @@ pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostE
             return Err(run_lock::in_use(target, PROCESS));
         }
     }
-    Ok(Claim { lock, ..claim })
+    Ok(Claim { lock, running, ..claim })
 }
 
 /// Locks a database against other runs; a lock that this process holds is shared. The marker names
@@ -355,7 +361,7 @@ pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
 /// # Errors
 /// When it cannot be marked.
 pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let lock = lock(target)?;
+    let (lock, running) = (lock(target)?, running());
     let database = target.database_name();
     let failed = not_marked(&database);
     let mut marker = Marker::open(target).map_err(failed)?;
@@ -369,7 +375,7 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
         marker.record(row, options).map_err(failed)?;
     }
     let tables = BTreeSet::from([EVERYTHING.to_owned()]);
-    Ok(Claim { database, tables, lock, ..Claim::default() })
+    Ok(Claim { database, tables, lock, running, ..Claim::default() })
 }
 
 /// Removes what dyno created in a database, as [`cleanup`] does, and claims it again. A database
