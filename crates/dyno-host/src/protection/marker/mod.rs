@@ -434,7 +434,7 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
         return Ok(Vec::new());
     }
-    let _lock = lock(target)?;
+    let (_lock, _running) = (lock(target)?, running());
     // The run that held the lock until now may have dropped everything.
     let mut existing = marker.tables().map_err(failed)?;
     if !existing.remove(MARKER_TABLE) {
