@@ -151,6 +151,15 @@ fn begun(bench: &Bench, generators: &str) -> Child {
     child
 }
 
+/// Why the first trial failed that did.
+fn reason_of_failure(bench: &Bench) -> String {
+    let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
+        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
+        _ => None,
+    });
+    failed.expect("a trial failed")
+}
+
 #[test]
 fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on() {
     let bench = Bench::new();
@@ -158,11 +167,7 @@ fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on()
     let pid = generators(&bench)[0];
     signal("-KILL", pid);
     let code = child.wait_with_output().expect("it ends").status.code();
-    let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    let failed = failed.expect("a trial failed");
+    let failed = reason_of_failure(&bench);
     assert!(failed.contains(" was lost: its process was killed (signal 9)"), "{failed}");
     assert!(failed.starts_with("generator "), "{failed}");
     assert_eq!(code, Some(6), "the run is incomplete");
@@ -199,8 +204,8 @@ fn a_generator_that_is_silent_is_lost() {
     let pid = generators(&bench)[0];
     signal("-STOP", pid);
     child.wait_with_output().expect("it ends");
-    let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is there");
-    assert!(text.contains(" was lost: it sent nothing for 3 s"), "{text}");
+    let failed = reason_of_failure(&bench);
+    assert!(failed.contains(" was lost: it sent nothing for 3 s"), "{failed}");
     assert!(!is_process(pid), "a process that is stopped is killed");
 }
 
