@@ -102,8 +102,21 @@ pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<Run
     let mut server = require_server(kind)?;
     server.settings =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = StartOptions::new(kind.name(), supervisor_command());
-    Some(start(&server, &options).unwrap_or_else(|error| panic!("{error}")))
+    Some(started(&server))
+}
+
+/// Starts a server whose data are on a disk: files for temporary use may be in memory, and the
+/// kernel counts only what is written to a disk.
+#[must_use]
+pub fn running_server_on_disk(kind: ServerKind) -> Option<RunningServer> {
+    let mut server = require_server(kind)?;
+    server.scratch = Some(PathBuf::from("/var/tmp"));
+    Some(started(&server))
+}
+
+fn started(server: &ManagedServer) -> RunningServer {
+    let options = StartOptions::new(server.kind.name(), supervisor_command());
+    start(server, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Environment variable that states that the programs of this workspace are built, as in a test run

@@ -44,8 +44,12 @@ fn options() -> StartOptions {
 
 /// A folder for scratch folders that the servers' users may enter.
 fn open_folder() -> TempDir {
+    open_folder_in(&std::env::temp_dir())
+}
+
+fn open_folder_in(parent: &Path) -> TempDir {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(parent).unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
 }

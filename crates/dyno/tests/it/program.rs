@@ -122,6 +122,15 @@ pub(crate) fn flaws(record: &TrialRecord) -> Vec<&Warning> {
     invalid.filter(|warning| !is_of_the_machine(warning)).collect()
 }
 
+/// Why the system of a trial failed; empty if it did not.
+pub(crate) fn system_failure(record: &TrialRecord) -> String {
+    let failure = record.warnings.iter().find_map(|warning| match warning {
+        Warning::SystemFailed { reason } => Some(reason.to_string()),
+        _ => None,
+    });
+    failure.unwrap_or_default()
+}
+
 /// Whether all sessions of a trial have ended is asked for ten seconds, a third of a second apart
 /// in the end.
 pub(crate) const SETTLING_QUESTIONS_MAX: i64 = 40;

@@ -2,7 +2,7 @@
 //! counters see the same as without it, and what it cannot do is told.
 
 use crate::audits::{Silent, Work};
-use crate::program::{Bench, events, records, signal};
+use crate::program::{Bench, events, records, signal, system_failure};
 use dyno_engine::Node;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
@@ -137,16 +137,8 @@ fn an_application_that_dies_marks_its_trial() {
     signal("-KILL", processes[0]);
     assert_ne!(run.wait().expect("dyno ends").code(), Some(0));
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
-    let died = record.warnings.iter().find_map(|warning| match warning {
-        Warning::SystemFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    assert!(
-        died.as_deref()
-            .is_some_and(|reason| reason.starts_with("the application server web was killed")),
-        "{:?}",
-        record.warnings
-    );
+    let died = system_failure(record);
+    assert!(died.starts_with("the application server web was killed"), "{:?}", record.warnings);
     assert_eq!(application_processes(&bench), Vec::<u32>::new());
 }
 

@@ -2,7 +2,7 @@
 //! them committed, and a node that dies ends the trial.
 
 use crate::audits::{SECOND, Silent, Work, session};
-use crate::program::{Bench, records, signal};
+use crate::program::{Bench, records, signal, system_failure};
 use dyno_drivers::{Driver, Table, block_on};
 use dyno_engine::Node;
 use dyno_host::counters;
@@ -160,15 +160,7 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     let status = run.wait().expect("dyno ends");
     assert_ne!(status.code(), Some(0));
     let [record] = &records(&bench.path().join("dead"))[..] else { panic!("one trial") };
-    let died = record.warnings.iter().find_map(|warning| match warning {
-        Warning::SystemFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    assert!(
-        died.as_deref().is_some_and(|reason| reason.contains("lost node 2")),
-        "{:?}",
-        record.warnings
-    );
+    assert!(system_failure(record).contains("lost node 2"), "{:?}", record.warnings);
     assert_eq!(processes_with(&scratch), Vec::<u32>::new());
 }
 

@@ -1,7 +1,7 @@
 //! Servers are harmed on purpose while they are measured: what is lost is found, what is kept is
 //! not called lost, and the report says how long it took.
 
-use crate::program::{Bench, Ended, events, records};
+use crate::program::{Bench, Ended, events, records, system_failure};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
 use dyno_model::failure::FailureKind;
@@ -415,11 +415,11 @@ fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_o
     );
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"20s\"", &faults));
     assert_ne!(ended.code, 0, "{ended}");
-    let died = record
-        .warnings
-        .iter()
-        .any(|warning| matches!(warning, Warning::SystemFailed { reason } if reason.to_string().contains("signal 9")));
-    assert!(died && record.is_cut_short(), "{:?}", record.warnings);
+    assert!(
+        system_failure(&record).contains("signal 9") && record.is_cut_short(),
+        "{:?}",
+        record.warnings
+    );
     let facts = record.facts.as_ref().expect("facts");
     let failed: Vec<_> = facts.faults.iter().map(|fault| fault.failed.as_deref()).collect();
     let [None, Some(kill), Some(start)] = failed[..] else { panic!("{failed:?}") };

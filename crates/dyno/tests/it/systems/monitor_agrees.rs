@@ -12,7 +12,7 @@ use crate::program::{Bench, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Target};
-use dyno_testkit::{running_server, wait_until};
+use dyno_testkit::{running_server_on_disk, wait_until};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::{Child, Command, Output, Stdio};
@@ -253,7 +253,7 @@ fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
 
 #[test]
 fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
-    let Some(server) = running_server(ServerKind::Mariadb, &[]) else { return };
+    let Some(server) = running_server_on_disk(ServerKind::Mariadb) else { return };
     let (target, pid) = (server.target(), server.pid().expect("a process"));
     let bench = Bench::new();
     let (mut run, not_yet) = begin(&bench, &target);

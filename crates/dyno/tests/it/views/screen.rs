@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
@@ -24,6 +25,7 @@ struct Terminal {
     keyboard: File,
     device: File,
     output: Arc<Mutex<Vec<u8>>>,
+    recorder: JoinHandle<()>,
 }
 
 impl Terminal {
@@ -36,13 +38,13 @@ impl Terminal {
         let (keyboard, output) = (File::from(keyboard), Arc::<Mutex<Vec<u8>>>::default());
         let mut screen = keyboard.try_clone().expect("descriptors are left");
         let recorded = Arc::clone(&output);
-        std::thread::spawn(move || {
+        let recorder = std::thread::spawn(move || {
             let mut piece = [0; 4096];
             while let Ok(length) = screen.read(&mut piece) {
                 recorded.lock().expect("no panic").extend_from_slice(&piece[..length]);
             }
         });
-        Self { keyboard, device, output }
+        Self { keyboard, device, output, recorder }
     }
 
     /// Starts a program whose controlling terminal it is. Results are not shown.
@@ -78,9 +80,11 @@ impl Terminal {
         (settings.local_modes, suspend, quit)
     }
 
-    /// The output outside of the screen, which stays in the terminal.
-    fn outside_of_screens(&self) -> String {
-        let text = self.text();
+    /// The output outside of the screen, which stays in the terminal. All programs have ended.
+    fn outside_of_screens(self) -> String {
+        drop(self.device);
+        self.recorder.join().expect("no panic");
+        let text = String::from_utf8_lossy(&self.output.lock().expect("no panic")).into_owned();
         let mut pieces = text.split(ENTER);
         let before = pieces.next().unwrap_or_default().to_owned();
         let outside = pieces.fold(before, |outside, piece| {
@@ -143,10 +147,6 @@ fn panics_and_a_second_interrupt_restore_the_terminal_and_their_messages_are_rea
         }
         assert_eq!(ended(&mut child).code(), code, "{end}: {}", terminal.text());
         assert_eq!(terminal.settings(), before, "{end}");
-        wait_until("the last message", || {
-            let text = terminal.text();
-            text.contains(message) && text.contains(LEAVE)
-        });
         let outside = terminal.outside_of_screens();
         assert!(outside.contains(message), "{end}: {outside}");
     }
