@@ -452,6 +452,10 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
         // one.
         ("0 1 1000 0 1700000100 500000\n0 3 1000 0 1700000101 500000\n".to_owned(), sample),
         ("0 5 1000 0 1700000100 500000\n0 6 1000 0 1700000101 500000\n".to_owned(), sample),
+        (
+            "0 1 1000 0 1700000100 500000\n0 2 1000 0 1900000100 500000\n".to_owned(),
+            "2314 days between its first and its last transaction are too long for one run",
+        ),
         (interval_log(&[1_700_000_110, 1_700_000_100]), mixed),
         (
             format!(
