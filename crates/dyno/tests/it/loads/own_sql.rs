@@ -1,7 +1,7 @@
 //! SQL of the user's own: one line on a database that is there, and the same in a spec.
 
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
-use crate::program::{Bench, Ended, records};
+use crate::program::{Bench, Ended, as_a_killed_run, records};
 use crate::shop::Shop;
 use dyno_host::marker::{ClaimOptions, claim, claim_made};
 use dyno_model::audit::AuditVerdict;
@@ -501,7 +501,7 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
 #[test]
 fn a_database_is_cleaned_by_its_url_alone() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
-    // As a run leaves it that is killed.
+    let _alone = as_a_killed_run();
     let yes = shop.target.database_name();
     let options = ClaimOptions {
         experiment: "killed",
@@ -556,7 +556,7 @@ fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     bench.file("own.db", "");
     let ended = bench.dyno(&["run", "s.toml", "--out", "again"]);
     assert!(ended.is_done() && bench.path().join("own.db").exists(), "it was there: {ended}");
-    // As a run leaves it that is killed.
+    let _alone = as_a_killed_run();
     std::fs::remove_file(bench.path().join("own.db")).expect("it was there");
     let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("own.db")));
     let options =

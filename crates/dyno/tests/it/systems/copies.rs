@@ -2,7 +2,7 @@
 //! write, and the original stays as it was.
 
 use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
-use crate::program::Ended;
+use crate::program::{Ended, as_a_killed_run};
 use crate::shop::Shop;
 use dyno_host::copies;
 use dyno_host::marker::ClaimOptions;
@@ -246,6 +246,7 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
+    let _alone = as_a_killed_run();
     let options =
         ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
     copies::make(&shop.target, &options).expect("it can be copied");

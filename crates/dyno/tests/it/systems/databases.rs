@@ -1,7 +1,7 @@
 //! Clients that are spread over databases of one server: who works where, figures and audits of
 //! each, and what is left behind.
 
-use crate::program::{Bench, Ended, flaws, questions_max, records};
+use crate::program::{Bench, Ended, as_a_killed_run, flaws, questions_max, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
 use dyno_host::marker::ClaimOptions;
@@ -191,6 +191,7 @@ fn a_database_of_others_is_refused(host: &Host) {
     assert_eq!(host.are_there(&["fresh"]), [false]);
     assert_eq!(host.tables("theirs"), "customers");
     // As the run itself would, without the look before.
+    let _alone = as_a_killed_run();
     let options =
         ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names = ["fresh".to_owned(), "theirs".to_owned()];
@@ -204,6 +205,7 @@ fn a_database_of_others_is_refused(host: &Host) {
 /// What a run left that was killed is removed from each database, and what somebody put beside it
 /// stays.
 fn cleanup_removes_what_a_killed_run_left(host: &Host) {
+    let _alone = as_a_killed_run();
     let options =
         ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names: Vec<String> = ["dyno_1", "dyno_2"].map(str::to_owned).to_vec();
