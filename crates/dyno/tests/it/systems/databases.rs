@@ -4,13 +4,13 @@
 use crate::program::{Bench, Ended, as_a_killed_run, flaws, questions_max, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
-use dyno_host::marker::ClaimOptions;
+use dyno_host::marker::{ClaimOptions, check_unused};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::warning::Warning;
-use dyno_testkit::{RunningServer, require_server, running_server};
+use dyno_testkit::{RunningServer, require_server, running_server, wait_until};
 
 /// The rest of a spec behind its system and load.
 fn spec(system: &str, databases: &str, workload: &str) -> String {
@@ -216,6 +216,9 @@ fn cleanup_removes_what_a_killed_run_left(host: &Host) {
         host.ask(name, "CREATE TABLE rush (id INTEGER)");
     }
     host.ask("dyno_2", "CREATE TABLE theirs (id INTEGER)");
+    wait_until("the server has ended the sessions that locked the databases", || {
+        names.iter().all(|name| check_unused(&beside(&host.base, name)).is_ok())
+    });
     host.bench.file("tenants.toml", spec(&host.system, "2", "kind = \"rush\""));
     let cleaned = host.bench.dyno(&["cleanup", "tenants.toml"]);
     assert_eq!(cleaned.code, 0, "{cleaned}");
