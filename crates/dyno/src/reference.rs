@@ -283,7 +283,12 @@ fn kind(schema: &Value) -> String {
         return values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
     }
     if let Some(properties) = schema["properties"].as_object() {
-        let names: Vec<String> = properties.keys().map(|name| format!("`{name}`")).collect();
+        // The name of the variant is among the fields.
+        let field = |(name, schema): (&String, &Value)| match schema.get("const") {
+            Some(constant) => format!("`{name}` = `{constant}`"),
+            None => format!("`{name}`"),
+        };
+        let names: Vec<String> = properties.iter().map(field).collect();
         return format!("object with {}", names.join(", "));
     }
     match &schema["type"] {

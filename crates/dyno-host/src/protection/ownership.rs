@@ -8,9 +8,8 @@
 //! process, and tables that it leaves when it is killed are not recognised later.
 //!
 //! Whoever can verify a signature sees the locked files too. So the run that a signed row names is
-//! known to have ended or not, whichever node of a cluster is asked. A file is locked while its run
-//! has a claim. The kernel releases the lock of a process that ends; one that is slow or stopped
-//! keeps it.
+//! known to have ended or not, whichever node of a cluster is asked. The kernel releases the lock
+//! of a process that ends; one that is slow or stopped keeps it.
 
 use dyno_model::failure::OperationFailure;
 use ring::hmac;
@@ -20,7 +19,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::OnceLock;
 
 /// Size of a key in bytes.
 const KEY_BYTES: usize = 32;
@@ -42,25 +41,17 @@ pub(crate) fn is_running(run: &str) -> bool {
     run == this_run() || folder().is_some_and(|folder| is_locked(&folder.join(RUNS).join(run)))
 }
 
-/// The locked file by which others recognise this run as running while a clone of it exists;
-/// `None` without a folder for it.
-pub(crate) fn running() -> Option<Arc<File>> {
-    static LOCKED: Mutex<Weak<File>> = Mutex::new(Weak::new());
-    let mut locked = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
-    locked.upgrade().or_else(|| {
-        let file = Arc::new(lock_run(&folder()?, this_run()).ok()?);
-        *locked = Arc::downgrade(&file);
-        Some(file)
-    })
-}
-
 /// The signature of these texts with this account's key.
 pub(crate) fn signature(texts: &[&str]) -> String {
-    static KEY: OnceLock<hmac::Key> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
+    static KEY: OnceLock<(hmac::Key, Option<File>)> = OnceLock::new();
+    let (key, _lock) = KEY.get_or_init(|| {
         // A run that nobody can recognise as running must not sign with the key of the account.
-        let kept = running().and_then(|_| kept_key(&folder()?).ok());
-        hmac::Key::new(hmac::HMAC_SHA256, &kept.unwrap_or_else(random))
+        let kept = folder().and_then(|folder| {
+            let lock = lock_run(&folder, this_run()).ok()?;
+            Some((kept_key(&folder).ok()?, lock))
+        });
+        let (key, lock) = kept.map_or_else(|| (random(), None), |(key, lock)| (key, Some(lock)));
+        (hmac::Key::new(hmac::HMAC_SHA256, &key), lock)
     });
     let mut context = hmac::Context::with_key(key);
     for text in texts {
