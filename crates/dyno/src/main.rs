@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     finish(code, printer)
 }
 
-/// Where an address or a spec stands in the place of a command, `dyno run` is meant.
+/// Suggests `dyno run` when the first argument is an address or a spec instead of a command.
 fn suggest_run(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return;

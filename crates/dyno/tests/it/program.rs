@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 /// A folder that vanishes with the test, in which dyno runs.
@@ -115,14 +114,6 @@ fn is_of_the_machine(warning: &Warning) -> bool {
             | Warning::Steal { .. }
             | Warning::OtherProcessesCpu { .. }
     )
-}
-
-/// To be held while a test acts as a run that was killed: from its first claim until what it left
-/// is cleaned up. A run is known by its process, which here is that of all tests, and it counts as
-/// running while it has any claim.
-pub(crate) fn as_a_killed_run() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What makes the figures of a trial useless, but for how busy this machine was.

@@ -19,14 +19,12 @@
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
 use crate::error::HostError;
-use crate::ownership::{is_running, running, signature, this_run};
+use crate::ownership::{is_running, signature, this_run};
 use crate::run_lock::{self, Refused, RunLock};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::rc::Rc;
-use std::sync::Arc;
 
 pub use dyno_model::schema::MARKER_TABLE;
 
@@ -72,9 +70,6 @@ pub struct Claim {
     pub replaced: BTreeSet<String>,
     /// Excludes other runs from the database while the claim exists.
     lock: Option<Rc<RunLock>>,
-    /// Lets others recognise the run that the marker names as running.
-    #[expect(dead_code, reason = "the file is locked while it is open")]
-    running: Option<Arc<File>>,
 }
 
 /// The error for tables of others.
@@ -119,7 +114,6 @@ fn not_our_marker(database: &str) -> HostError {
 /// When another run uses it; when it holds other tables and `yes_write_to` does not name it.
 pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let lock = if options.is_shared { lock(target)? } else { None };
-    let running = running();
     let (claim, marker) = inspect(target, options)?;
     if let Some((mut marker, is_marked)) = marker {
         let failed = not_marked(&claim.database);
@@ -133,7 +127,7 @@ pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostE
             return Err(run_lock::in_use(target, PROCESS));
         }
     }
-    Ok(Claim { lock, running, ..claim })
+    Ok(Claim { lock, ..claim })
 }
 
 /// Locks a database against other runs; a lock that this process holds is shared. The marker names
@@ -361,7 +355,7 @@ pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
 /// # Errors
 /// When it cannot be marked.
 pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let (lock, running) = (lock(target)?, running());
+    let lock = lock(target)?;
     let database = target.database_name();
     let failed = not_marked(&database);
     let mut marker = Marker::open(target).map_err(failed)?;
@@ -375,7 +369,7 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
         marker.record(row, options).map_err(failed)?;
     }
     let tables = BTreeSet::from([EVERYTHING.to_owned()]);
-    Ok(Claim { database, tables, lock, running, ..Claim::default() })
+    Ok(Claim { database, tables, lock, ..Claim::default() })
 }
 
 /// Removes what dyno created in a database, as [`cleanup`] does, and claims it again. A database
@@ -434,7 +428,7 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
         return Ok(Vec::new());
     }
-    let (_lock, _running) = (lock(target)?, running());
+    let _lock = lock(target)?;
     // The run that held the lock until now may have dropped everything.
     let mut existing = marker.tables().map_err(failed)?;
     if !existing.remove(MARKER_TABLE) {
@@ -540,7 +534,7 @@ impl Marker {
     /// database.
     fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<bool> {
         if self.claim_row()?.is_none() {
-            // Of two runs at once the later one finds the row of the other.
+            // If another run does the same at this moment, the later one finds its row.
             let recorded = self.forget("").and_then(|()| self.record("", options));
             if self.claim_row()?.is_none() {
                 return recorded.map(|()| false);
@@ -567,7 +561,8 @@ impl Marker {
         };
         let literal = |text: &str| self.engine.dialect().literal(text);
         let signed = literal(&signature(&[&self.database, "", this_run()]));
-        // Of two runs at once, on whichever nodes, one changes nothing or is rejected.
+        // If another run does the same at this moment, even through another node, one of them
+        // changes no row or is rejected.
         let changed = self.session.run(&format!(
             "UPDATE {MARKER_TABLE} SET run = {}, signature = {signed} WHERE table_name = '' AND run = {}",
             literal(this_run()),

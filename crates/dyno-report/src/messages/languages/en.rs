@@ -765,7 +765,7 @@ messages! {
         BY_KIND: "by kind",
         EVERY: "all",
         LINE_CUT: "{place}: the last line is cut off",
-        // What preflight is told by dyno's own parts.
+        // Problems that other parts of dyno report to preflight.
         NO_SERVER: "no {kind} server found; searched{programs}",
         NO_SERVER_REMEDY: "name its folder in the spec (server.bin_dir) or in the environment variable {variable}; on Debian, scripts/servers installs it",
         NOT_CONNECTED: "cannot connect to {place}: {failure}",

@@ -70,6 +70,18 @@ impl<'b> Running<'b> {
         Self { bench, child: Some(child.expect("dyno can be started")) }
     }
 
+    /// `dyno run` with these arguments, killed while its clients are measured.
+    pub(crate) fn killed(bench: &Bench, arguments: &[&str]) {
+        let line = [&["run"], arguments, &["--out", "killed"]].concat();
+        let run = Running::of(bench, bench.command(&line));
+        let is_measured = |event: Event| matches!(event, Event::PhaseStarted { phase, .. } if phase == Phase::Measure);
+        wait_until("clients are measured", || {
+            events(&bench.path().join("killed")).into_iter().any(is_measured)
+        });
+        drop(run);
+        std::fs::remove_dir_all(bench.path().join("killed")).expect("results of ours");
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().expect("it has not ended").id()
     }

@@ -1,13 +1,13 @@
 //! SQL of the user's own: one line on a database that is there, and the same in a spec.
 
+use crate::ends::Running;
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
-use crate::program::{Bench, Ended, as_a_killed_run, records};
+use crate::program::{Bench, Ended, records};
 use crate::shop::Shop;
-use dyno_host::marker::{ClaimOptions, claim, claim_made};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::Engine;
 use dyno_testkit::running_server;
 
 /// Statements of a kind that were answered, over all trials.
@@ -501,18 +501,10 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
 #[test]
 fn a_database_is_cleaned_by_its_url_alone() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
-    let _alone = as_a_killed_run();
+    let line = [&shop.url, "--workload", "rush", "--clients", "1", "--duration", "1h"];
     let yes = shop.target.database_name();
-    let options = ClaimOptions {
-        experiment: "killed",
-        created_at: "",
-        yes_write_to: Some(&yes),
-        is_shared: true,
-    };
-    let mut claim = claim(&shop.target, &options).expect("it is named");
-    claim.record_tables(&shop.target, &["rush"], &options).expect("it can be marked");
-    shop.ask("CREATE TABLE rush (c1 INTEGER)");
-    drop(claim);
+    Running::killed(&shop.bench, &[&line[..], &["--yes-write-to", &yes]].concat());
+    assert!(shop.has_table("rush") && shop.has_table("dyno_marker"));
     let ended = shop.bench.dyno(&["cleanup", &shop.url]);
     assert!(ended.is_done() && ended.stdout.contains("dropped rush"), "{ended}");
     assert!(!shop.has_table("rush") && !shop.has_table("dyno_marker"));
@@ -556,14 +548,11 @@ fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     bench.file("own.db", "");
     let ended = bench.dyno(&["run", "s.toml", "--out", "again"]);
     assert!(ended.is_done() && bench.path().join("own.db").exists(), "it was there: {ended}");
-    let _alone = as_a_killed_run();
     std::fs::remove_file(bench.path().join("own.db")).expect("it was there");
-    let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("own.db")));
-    let options =
-        ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
-    claim_made(&target, &options).expect("it is made");
+    Running::killed(&bench, &["s.toml", "--set", "load.duration=\"1h\""]);
+    assert!(bench.path().join("own.db").exists());
     let ended = bench.dyno(&["cleanup", "s.toml"]);
-    assert!(ended.is_done() && ended.stdout.contains("dropped own.db"), "{ended}");
+    assert!(ended.is_done() && ended.stdout.contains("dropped rush, own.db"), "{ended}");
     assert!(!bench.path().join("own.db").exists());
     let ended = bench.dyno(&["cleanup", "http://127.0.0.1:1/shop"]);
     assert!(

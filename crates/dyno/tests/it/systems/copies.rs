@@ -2,10 +2,9 @@
 //! write, and the original stays as it was.
 
 use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
-use crate::program::{Ended, as_a_killed_run};
+use crate::program::Ended;
 use crate::shop::Shop;
 use dyno_host::copies;
-use dyno_host::marker::ClaimOptions;
 use dyno_model::event::Phase;
 use dyno_model::target::{Endpoint, Engine};
 use dyno_testkit::{Silencer, wait_until};
@@ -246,10 +245,7 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
-    let _alone = as_a_killed_run();
-    let options =
-        ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
-    copies::make(&shop.target, &options).expect("it can be copied");
+    Running::killed(&shop.bench, &["index.toml", "--set", "load.transactions=1_000_000_000"]);
     assert!(is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);
     let name = copies::place(&shop.target).database_name();

@@ -1,16 +1,17 @@
 //! Clients that are spread over databases of one server: who works where, figures and audits of
 //! each, and what is left behind.
 
-use crate::program::{Bench, Ended, as_a_killed_run, flaws, questions_max, records};
+use crate::ends::Running;
+use crate::program::{Bench, Ended, flaws, questions_max, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
-use dyno_host::marker::{ClaimOptions, check_unused};
+use dyno_host::marker::ClaimOptions;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::warning::Warning;
-use dyno_testkit::{RunningServer, require_server, running_server, wait_until};
+use dyno_testkit::{RunningServer, require_server, running_server};
 
 /// The rest of a spec behind its system and load.
 fn spec(system: &str, databases: &str, workload: &str) -> String {
@@ -191,7 +192,6 @@ fn a_database_of_others_is_refused(host: &Host) {
     assert_eq!(host.are_there(&["fresh"]), [false]);
     assert_eq!(host.tables("theirs"), "customers");
     // As the run itself would, without the look before.
-    let _alone = as_a_killed_run();
     let options =
         ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names = ["fresh".to_owned(), "theirs".to_owned()];
@@ -205,21 +205,9 @@ fn a_database_of_others_is_refused(host: &Host) {
 /// What a run left that was killed is removed from each database, and what somebody put beside it
 /// stays.
 fn cleanup_removes_what_a_killed_run_left(host: &Host) {
-    let _alone = as_a_killed_run();
-    let options =
-        ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
-    let names: Vec<String> = ["dyno_1", "dyno_2"].map(str::to_owned).to_vec();
-    for (claimed, name) in
-        claim(&host.base, &names, &options).expect("they are made").iter_mut().zip(&names)
-    {
-        claimed.record_tables(&beside(&host.base, name), &["rush"], &options).expect("it is noted");
-        host.ask(name, "CREATE TABLE rush (id INTEGER)");
-    }
-    host.ask("dyno_2", "CREATE TABLE theirs (id INTEGER)");
-    wait_until("the server has ended the sessions that locked the databases", || {
-        names.iter().all(|name| check_unused(&beside(&host.base, name)).is_ok())
-    });
     host.bench.file("tenants.toml", spec(&host.system, "2", "kind = \"rush\""));
+    Running::killed(&host.bench, &["tenants.toml", "--set", "load.duration=\"1h\""]);
+    host.ask("dyno_2", "CREATE TABLE theirs (id INTEGER)");
     let cleaned = host.bench.dyno(&["cleanup", "tenants.toml"]);
     assert_eq!(cleaned.code, 0, "{cleaned}");
     assert_eq!(host.are_there(&["dyno_1", "dyno_2"]), [false, true], "{cleaned}");

@@ -167,7 +167,8 @@ fn a_pooler_is_an_endpoint_that_is_named_and_compared() {
     for mode in ["session", "transaction"] {
         assert!(page.contains(&format!("({mode} mode)")), "{mode}");
     }
-    // What is lost behind one of the endpoints is refused, though the system's own URL is direct.
+    // Prepared statements are refused behind the pooler of one endpoint, although the system's URL
+    // has no pooler.
     let changed = |from: &str, to: &str| {
         bench.file("paths.toml", example(&pooler).replace(from, to));
         let refused = bench.dyno(&["run", "paths.toml", "--out", "no"]);
