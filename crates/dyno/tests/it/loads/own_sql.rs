@@ -2,7 +2,7 @@
 
 use crate::ends::Running;
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
-use crate::program::{Bench, Ended, records};
+use crate::program::{Bench, Ended, flaws, records};
 use crate::shop::Shop;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
@@ -423,6 +423,23 @@ fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_tri
         let factors = "[factors]\n\"server.settings.work_mem\" = [\"4MB\", \"8MB\"]\n";
         let ended = set_up(&bench, "postgres", SCHEMA, TAKEN_ONCE, factors);
         assert_eq!((ended.is_done(), commits("postgres")), (true, vec![(1, 0); 4]), "{ended}");
+    }
+}
+
+#[test]
+fn failures_that_a_limit_permits_leave_trials_valid() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    shop.bench.file("twice.sql", "INSERT INTO things VALUES (1, 0);\n");
+    let database = &shop.target.database_name();
+    for (limit, is_valid) in [("failed < 60%", true), ("failed < 1%", false)] {
+        let options = ["--yes-write-to", database, "--limit", limit, "--out", limit];
+        let ended = shop.run(&["read.sql@4", "twice.sql@1"], &options);
+        let records = shop.records(limit);
+        assert!(records.iter().all(|it| it.counters.failed > 0), "{ended}");
+        assert!(records.iter().all(|it| flaws(it).is_empty() == is_valid), "{limit}: {ended}");
+        assert_eq!(ended.is_done(), is_valid, "{limit}: {ended}");
+        let told = ended.stdout.replace("\n  ", " ").contains("a limit permits 60.0 %");
+        assert_eq!(told, is_valid, "{limit}: {ended}");
     }
 }
 
