@@ -62,8 +62,7 @@ impl<'p> Systems<'p> {
         measured: Result<TrialRecord, Missing>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, Missing> {
-        self.check_unchanged(system, before, listener)
-            .map_err(|reason| Missing::Trial(reason.into()))?;
+        self.check_unchanged(system, before, listener).map_err(Missing::trial)?;
         let record = measured?;
         if record.end != TrialEnd::System && record.end != TrialEnd::User {
             // Results are invalid if another run has taken over the data.

@@ -32,6 +32,12 @@ pub(crate) enum Missing {
     Run(Reason),
 }
 
+impl Missing {
+    pub(crate) fn trial(reason: impl Into<Reason>) -> Self {
+        Self::Trial(reason.into())
+    }
+}
+
 /// Text errors come from bringing up a server, so they affect its system.
 impl From<String> for Missing {
     fn from(reason: String) -> Self {
@@ -62,7 +68,7 @@ impl Provider<'_, '_> {
     ) -> Result<Nanos, Missing> {
         let configuration = self.trial.configuration;
         if let Some(reason) = self.systems.forbidden(self.systems.system_of(configuration)) {
-            return Err(Missing::Trial(reason.into()));
+            return Err(Missing::trial(reason));
         }
         if self.systems.restores(configuration, data) {
             let time = self.restore(data, listener)?;
@@ -134,9 +140,7 @@ impl Provider<'_, '_> {
         let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
-            self.systems
-                .claimed(system, Ready::adopt)
-                .map_err(|reason| Missing::Trial(reason.into()))?;
+            self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
             (Missing::Trial(reason), Some((folder, free, total))) => {
@@ -158,9 +162,7 @@ impl Provider<'_, '_> {
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let began = Instant::now();
-        self.systems
-            .claimed(system, Ready::work_in_copy)
-            .map_err(|reason| Missing::Trial(reason.into()))?;
+        self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
         let target = ready.target();
         for setup in data.setups() {
@@ -183,12 +185,10 @@ impl Provider<'_, '_> {
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
             let cleared =
                 self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
-            cleared.map_err(|reason| Missing::Trial(reason.into()))?;
+            cleared.map_err(Missing::trial)?;
         }
         let database = data.database.as_deref();
-        self.systems
-            .begin_loading(system, database, &names)
-            .map_err(|reason| Missing::Trial(reason.into()))?;
+        self.systems.begin_loading(system, database, &names).map_err(Missing::trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
         Ok(ready.databases.target(&ready.target(), database))
     }

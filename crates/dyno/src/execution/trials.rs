@@ -217,8 +217,7 @@ fn measure(
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
     let system = configuration.system;
-    let set =
-        WorkloadSet::new(plan, configuration).map_err(|reason| Missing::Trial(reason.into()))?;
+    let set = WorkloadSet::new(plan, configuration).map_err(Missing::trial)?;
     let fleet = match configuration.load.generators {
         Some(_) => Some(
             systems.fleets.take(plan, interrupts).map_err(|reason| Missing::Run(reason.into()))?,
@@ -227,9 +226,7 @@ fn measure(
     };
     let loading = Provider { trial, systems, interrupts }.provide(&set, listener)?;
     systems.tell_unlocked(system, listener);
-    systems
-        .open_way(trial.configuration, listener)
-        .map_err(|reason| Missing::Trial(reason.into()))?;
+    systems.open_way(trial.configuration, listener).map_err(Missing::trial)?;
     let network_path = plan.endpoint(configuration);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
     let command = systems.monitor_command(system);
@@ -282,7 +279,7 @@ fn measure(
     input.load.is_dead = &ending;
     input.load.expected = expected;
     input.load.tolerated_failures = plan.tolerated_failures(trial.configuration);
-    let faults = Faults::of(plan, trial, ready).map_err(|reason| Missing::Trial(reason.into()))?;
+    let faults = Faults::of(plan, trial, ready).map_err(Missing::trial)?;
     let repair = || faults.as_ref().expect("it is asked where there are faults").repair();
     input.repair = faults.is_some().then_some(&repair);
     let mut clock = faults.as_ref().map(Faults::clock);
