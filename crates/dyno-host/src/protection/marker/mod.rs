@@ -25,6 +25,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 pub use dyno_model::schema::MARKER_TABLE;
 
@@ -38,6 +39,11 @@ const DATABASE: &str = " database";
 
 /// The remedy for a run of this account that has not ended.
 const PROCESS: &str = "wait until it ends, or stop its process";
+
+/// How long a run waits for the row of another run that was faster.
+const ROW_LIMIT: Duration = Duration::from_secs(2);
+/// Pause between two looks for this row.
+const ROW_PAUSE: Duration = Duration::from_millis(50);
 
 /// Number of tables that an error names.
 const TABLES_SHOWN: usize = 5;
@@ -534,10 +540,16 @@ impl Marker {
     /// database.
     fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<bool> {
         if self.claim_row()?.is_none() {
-            // If another run does the same at this moment, the later one finds its row.
-            let recorded = self.forget("").and_then(|()| self.record("", options));
-            if self.claim_row()?.is_none() {
-                return recorded.map(|()| false);
+            self.remove_unsigned_claim()?;
+            // If another run does the same at this moment, one of them is rejected. Through another
+            // node of a cluster, the row of the other may be visible only a moment later.
+            let recorded = self.record("", options);
+            let deadline = Instant::now() + ROW_LIMIT;
+            while self.claim_row()?.is_none() {
+                if Instant::now() >= deadline {
+                    return recorded.map(|()| false);
+                }
+                std::thread::sleep(ROW_PAUSE);
             }
         }
         if !self.take_over(options.is_shared)? {
@@ -577,6 +589,21 @@ impl Marker {
     /// The row of the claim.
     fn claim_row(&mut self) -> Asked<Option<Row>> {
         Ok(self.rows()?.into_iter().find(|row| row.table.is_empty()))
+    }
+
+    /// Removes a row of the claim that this account did not sign, and never the row that another
+    /// run writes at this moment.
+    fn remove_unsigned_claim(&mut self) -> Asked<()> {
+        let claims = format!("SELECT run, signature FROM {MARKER_TABLE} WHERE table_name = ''");
+        for (run, signed) in self.session.pairs(&claims)? {
+            if signed != signature(&[&self.database, "", &run]) {
+                let signed = self.engine.dialect().literal(&signed);
+                self.session.run(&format!(
+                    "DELETE FROM {MARKER_TABLE} WHERE table_name = '' AND signature = {signed}"
+                ))?;
+            }
+        }
+        Ok(())
     }
 
     fn forget(&mut self, table: &str) -> Asked<()> {

@@ -90,10 +90,14 @@ impl<'b> Running<'b> {
         signal("-INT", self.pid());
     }
 
+    pub(crate) fn is_over(&mut self) -> bool {
+        let is_over = |child: &mut Child| child.try_wait().expect("it is our child").is_some();
+        self.child.as_mut().is_none_or(is_over)
+    }
+
     /// Waits for the end, which has to come by itself.
     pub(crate) fn ended(mut self) -> Ended {
-        let is_over = |child: &mut Child| child.try_wait().expect("it is our child").is_some();
-        wait_until("dyno ends", || self.child.as_mut().is_some_and(is_over));
+        wait_until("dyno ends", || self.is_over());
         let child = self.child.take().expect("it has just ended");
         Ended::from(child.wait_with_output().expect("it has ended"))
     }

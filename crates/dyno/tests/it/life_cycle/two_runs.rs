@@ -2,11 +2,11 @@
 //! the tables of another for its own.
 
 use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
-use crate::program::{Bench, Ended, records};
+use crate::program::{Bench, Ended, events, records};
 use crate::shop::ask;
 use dyno_host::databases::are_there;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::event::Phase;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{Pooler, RunningServer, Silencer, running_server, wait_until};
@@ -148,6 +148,63 @@ fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_galer
 #[test]
 fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_ndb() {
     others_are_kept_out(ServerKind::Ndb);
+}
+
+/// Each may be refused because of the other's preflight, so it is possible that neither works.
+fn of_two_at_the_same_moment_at_most_one_works(kind: ServerKind) {
+    let Some(host) = Host::open(kind) else { return };
+    let names = ["one", "two"];
+    for (name, url) in names.into_iter().zip(host.urls().iter().cycle()) {
+        host.bench.file(&format!("{name}.toml"), Host::spec(url, "duration = \"10m\""));
+    }
+    for round in ["a", "b", "c"] {
+        let results = names.map(|name| format!("{round}-{name}"));
+        let begin = |at: usize| {
+            let spec = format!("{}.toml", names[at]);
+            Running::of(&host.bench, host.bench.command(&["run", &spec, "--out", &results[at]]))
+        };
+        let mut runs = [0, 1].map(begin);
+        wait_until("one is refused", || runs.iter_mut().any(Running::is_over));
+        let is_measured = |event: Event| matches!(event, Event::PhaseStarted { phase, .. } if phase == Phase::Measure);
+        wait_until("the other works or is refused", || {
+            runs.iter_mut().zip(&results).all(|(run, results)| {
+                let results = host.bench.path().join(results);
+                run.is_over() || events(&results).into_iter().any(is_measured)
+            })
+        });
+        let mut working = 0;
+        for (mut run, results) in runs.into_iter().zip(&results) {
+            if run.is_over() {
+                let refused = run.ended();
+                let is_refused = [PREFLIGHT_FAILED, SERVER_FAILED].contains(&refused.code)
+                    && refused.stderr.contains("another run of dyno");
+                assert!(is_refused, "{kind}: {refused}");
+                continue;
+            }
+            working += 1;
+            run.interrupt();
+            let ended = run.ended();
+            assert_eq!(ended.code, INTERRUPTED, "{kind}: {ended}");
+            let record = &records(&host.bench.path().join(results))[0];
+            assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {ended}");
+        }
+        assert!(working <= 1, "{kind}");
+    }
+}
+
+#[test]
+fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_sqlite() {
+    of_two_at_the_same_moment_at_most_one_works(ServerKind::Sqlite);
+}
+
+#[test]
+fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_postgresql() {
+    of_two_at_the_same_moment_at_most_one_works(ServerKind::Postgres);
+}
+
+#[test]
+fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_galera() {
+    of_two_at_the_same_moment_at_most_one_works(ServerKind::Galera);
 }
 
 /// The lock's session is ended and another run's name is put into the marker, as one would that
