@@ -9,7 +9,7 @@ use crate::marker::{self, Claim, ClaimOptions};
 use crate::ownership::Making;
 use crate::run_lock;
 use dyno_model::engine::Copying;
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::io;
@@ -17,6 +17,11 @@ use std::path::Path;
 
 /// Appended to the original's name.
 const ENDING: &str = "_dyno_copy";
+/// PostgreSQL's conditions for `CREATE DATABASE ... TEMPLATE`; no row if they are met.
+const TEMPLATE_REFUSED: &str = "SELECT CASE WHEN rolcreatedb THEN 'must be owner of the original' \
+    ELSE 'permission denied to create database' END FROM pg_roles, pg_database \
+    WHERE rolname = current_user AND datname = current_database() \
+    AND NOT (rolsuper OR rolcreatedb AND (datistemplate OR pg_has_role(datdba, 'USAGE')))";
 /// Longest database name that every server accepts, in bytes.
 const NAME_MAX: usize = 63;
 
@@ -91,7 +96,11 @@ fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
              other sessions, or load a dump into a server that dyno starts: \
              `setup = [\"dump.sql\"]`"
         }
-        _ => {
+        Copying::Template => {
+            "hint: the account needs the attribute CREATEDB and must own the original; otherwise \
+             load a dump into a server that dyno starts: `setup = [\"dump.sql\"]`"
+        }
+        Copying::Tables | Copying::Vacuum => {
             "hint: the account needs the privilege to create databases; otherwise load a dump into \
              a server that dyno starts: `setup = [\"dump.sql\"]`"
         }
@@ -136,13 +145,38 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     Ok(Some(name))
 }
 
-/// Checks whether another run uses the copy.
+/// Checks whether a copy can be made.
 ///
 /// # Errors
-/// When one does, and when the server cannot be queried.
+/// When another run uses the copy, the account may not create it, or the server cannot be queried.
 pub fn inspect(original: &Target) -> Result<(), HostError> {
     let copy = place(original);
-    if is_there(original, &copy)? { marker::check_unused(&copy) } else { Ok(()) }
+    match is_there(original, &copy)? {
+        true => marker::check_unused(&copy),
+        false => {
+            may_create(original, &copy).map_err(|failure| not_copied(original, &copy, &failure))
+        }
+    }
+}
+
+/// Fails as creating the copy would, if that can be known without creating it. Other failures to
+/// query the server are not reported here.
+fn may_create(original: &Target, copy: &Target) -> Asked<()> {
+    let dialect = original.engine.dialect();
+    let refused = match dialect.copying {
+        Copying::Template => ControlConnection::open(original)?
+            .first(TEMPLATE_REFUSED)
+            .ok()
+            .flatten()
+            .map(|reason| FailureKind::Permission.failure(reason)),
+        // Accounts without any privilege for a database are refused before its existence matters.
+        Copying::Tables => ControlConnection::open(original)?
+            .run(&format!("USE {}", dialect.quoted_name(&copy.database)))
+            .err()
+            .filter(|failure| failure.kind == FailureKind::Permission),
+        Copying::Vacuum => None,
+    };
+    refused.map_or(Ok(()), Err)
 }
 
 fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {

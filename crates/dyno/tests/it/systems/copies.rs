@@ -43,6 +43,7 @@ fn run(shop: &Shop, more: &str) -> Ended {
 
 fn all_of_it(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
+    an_account_that_may_not_create_the_copy_is_refused_before_the_run(&shop);
     what_is_no_copy_of_dyno_s_is_left_alone(&shop);
     each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(&shop);
     others_are_kept_out_of_a_copy(&shop);
@@ -151,6 +152,36 @@ fn is_there(shop: &Shop) -> bool {
             dyno_host::databases::are_there(&shop.target, &[copy.database]).expect("it answers")
                 == [true]
         }
+    }
+}
+
+fn an_account_that_may_not_create_the_copy_is_refused_before_the_run(shop: &Shop) {
+    let statements: &[&str] = match shop.target.engine {
+        Engine::Sqlite => return,
+        Engine::Postgres => &[
+            "CREATE ROLE weak LOGIN PASSWORD 'weak'",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA public TO weak",
+        ],
+        _ => &[
+            "CREATE USER weak IDENTIFIED BY 'weak'",
+            &format!("GRANT ALL ON `{}`.* TO weak", shop.target.database),
+        ],
+    };
+    statements.iter().for_each(|sql| drop(shop.ask(sql)));
+    let own = format!("{}:{}@", shop.target.user, shop.password());
+    let refused = |reason: &str| {
+        shop.bench.file("weak.toml", spec(shop, "").replacen(&own, "weak:weak@", 1));
+        let ended = shop.bench.dyno(&["run", "weak.toml", "--out", "copied"]);
+        assert!(ended.code == PREFLIGHT_FAILED && ended.stderr.contains(reason), "{ended}");
+        assert!(!shop.bench.path().join("copied").exists(), "{ended}");
+    };
+    match shop.target.engine {
+        Engine::Postgres => {
+            refused("permission denied to create database");
+            shop.ask("ALTER ROLE weak CREATEDB");
+            refused("must be owner of the original");
+        }
+        _ => refused("Access denied for user"),
     }
 }
 
