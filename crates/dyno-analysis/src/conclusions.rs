@@ -13,12 +13,15 @@ use dyno_model::search::SearchEnd;
 
 /// All conclusions, most important first: lost data, because performance figures are worthless
 /// without correctness; then limits and questions; then missing data, warnings, improvements and
-/// peaks.
+/// peaks. Why there is no result at all comes before limits and questions, which it explains.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
+    let (no_results, some_missing): (Vec<_>, Vec<_>) =
+        incomplete(model).into_iter().chain(invalid_trials(model)).partition(leaves_no_results);
     let mut conclusions = lost_updates(model);
     conclusions.extend(lost_commits(model));
     conclusions.extend(anomalies(model));
     conclusions.extend(violated(model));
+    conclusions.extend(no_results);
     conclusions.extend((0..model.faults.len()).map(|row| Conclusion::Fault { row }));
     conclusions.extend(crate::limits::conclude(model));
     conclusions.extend((0..model.searches.len()).map(|row| Conclusion::Found { row }));
@@ -28,8 +31,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             .interim_analyses
             .map(|interim_analyses| Conclusion::InterimAnalyses { interim_analyses }),
     );
-    conclusions.extend(incomplete(model));
-    conclusions.extend(invalid_trials(model));
+    conclusions.extend(some_missing);
     conclusions.extend(did_not_work(model));
     conclusions.extend(undecided_updates(model));
     conclusions.extend(no_lost_updates(model));
@@ -134,6 +136,14 @@ fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
         measured: model.completeness.measured,
         warning: reason.warning.clone(),
     })
+}
+
+fn leaves_no_results(conclusion: &Conclusion) -> bool {
+    match conclusion {
+        Conclusion::Incomplete { measured, .. } => *measured == 0,
+        Conclusion::InvalidTrials { invalid, measured, .. } => invalid == measured,
+        _ => false,
+    }
 }
 
 /// One statement per series and reason, if the run compares anything.

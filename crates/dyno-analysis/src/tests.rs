@@ -90,6 +90,30 @@ fn audited_with(
 }
 
 #[test]
+fn why_there_is_no_result_comes_before_the_limits_that_it_leaves_undecided() {
+    let conclusions = |is_held_up: fn(usize) -> bool| {
+        let mut data = Shape::small().read();
+        let configurations = (0..data.run.plan.configurations.len()).collect();
+        let (metric, value, part) = (LimitMetric::P99, 20.0, None);
+        data.run.plan.limits = vec![Limit { metric, value, part, configurations, aborts: false }];
+        each_record(&mut data.run, |index, record| {
+            let share = if is_held_up(index) { 0.5 } else { 0.0 };
+            record.warnings.push(Warning::HeldUp { share });
+        });
+        analyse(&data).conclusions
+    };
+    let place = |conclusions: &[Conclusion], is_it: fn(&Conclusion) -> bool| {
+        conclusions.iter().position(is_it).unwrap_or_else(|| panic!("{conclusions:?}"))
+    };
+    let limit = |it: &Conclusion| matches!(it, Conclusion::Limit { .. });
+    let invalid = |it: &Conclusion| matches!(it, Conclusion::InvalidTrials { .. });
+    let none = conclusions(|_| true);
+    assert!(place(&none, invalid) < place(&none, limit), "{none:?}");
+    let some = conclusions(|index| index == 0);
+    assert!(place(&some, invalid) > place(&some, limit), "{some:?}");
+}
+
+#[test]
 fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together() {
     for (lost_rows, lost_updates, lost) in [(5, 0, 5), (0, 3, 3), (5, 3, 5), (0, 0, 0)] {
         let model = audited(lost_rows, lost_updates);
