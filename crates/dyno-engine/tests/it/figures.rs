@@ -3,8 +3,9 @@
 use crate::bench::{MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes, trial_input};
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_script, run_trial};
-use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::plan::{LoadBy, LoadPlan, Stages, StopRule};
 use dyno_model::record::TrialRecord;
+use dyno_model::stages::{Segment, Stage};
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,16 +53,36 @@ fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
     );
 }
 
+/// The work in the window is what was committed in it, but for one or two transactions of the
+/// single worker that its ends may cut.
+fn assert_no_think_time_in_work(work: Option<f64>, committed: u64) {
+    let (work, committed) = (work.expect("of a duration"), committed as f64);
+    assert!(committed > 10.0 && (work - committed).abs() <= 2.0, "{work} of {committed}");
+}
+
 #[test]
 fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transaction() {
-    // 100 clients that think 2 s on average, a window of 1 s: most are thinking at both of its
-    // ends. Answers take no time, so all work in the window starts in it, except one or two
-    // transactions of the single worker that the ends may cut.
+    // Clients that think 2 s on average, a window of 1 s: most are thinking at both of its ends.
+    // Answers take no time, so all work in the window starts in it.
     let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
-    let record = trial(Duration::ZERO, Duration::ZERO, 100, &load);
-    let (work, committed) = (record.work.expect("of a duration"), record.counters.committed as f64);
-    assert!(committed > 10.0 && (work - committed).abs() <= 2.0, "{work} of {committed}");
-    assert_eq!(record.throughput().to_bits(), (work / record.measured.as_secs_f64()).to_bits());
+    let stage = |name: &str, from, to| Stage {
+        name: name.to_owned(),
+        segments: vec![Segment { length: Nanos(500 * MILLISECOND), from, to }],
+    };
+    let stages = vec![stage("rising", 50.0, 100.0), stage("high", 100.0, 100.0)];
+    let staged = LoadPlan { stages: Some(Stages { by: LoadBy::Clients, stages }), ..load.clone() };
+    std::thread::scope(|scope| {
+        for load in [&load, &staged] {
+            scope.spawn(move || {
+                let record = trial(Duration::ZERO, Duration::ZERO, 100, load);
+                assert_no_think_time_in_work(record.work, record.counters.committed);
+                let rate = record.work.unwrap_or_default() / record.measured.as_secs_f64();
+                assert_eq!(record.throughput().to_bits(), rate.to_bits());
+            });
+        }
+        let record = script(Duration::ZERO, 100, &load);
+        assert_no_think_time_in_work(record.work, record.counters.committed);
+    });
 }
 
 #[test]

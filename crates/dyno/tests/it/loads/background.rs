@@ -87,6 +87,20 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
 }
 
 #[test]
+fn think_time_at_the_ends_of_the_window_is_no_part_of_a_transaction_in_the_background() {
+    // 50 clients that think a second on average: most are thinking when the window opens and when
+    // it closes.
+    let bench = Bench::new();
+    let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 500";
+    let more = REPORT.replacen('\n', "\nclients = 50\nthink = \"1s\"\n", 1);
+    let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &more), "r");
+    let all = records(&bench.path().join("r"));
+    let report = &background(all.first().unwrap_or_else(|| panic!("{ended}"))).record;
+    let (work, committed) = (report.work.expect("of a duration"), report.counters.committed);
+    assert!(committed > 10 && (work - committed as f64).abs() <= 4.0, "{work} of {committed}");
+}
+
+#[test]
 fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
     let bench = Bench::new();
     let writing = REPORT

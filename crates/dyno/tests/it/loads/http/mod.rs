@@ -37,7 +37,7 @@ fn get(name: &str, path: &str) -> RequestPlan {
     }
 }
 
-/// A trial of so many transactions, whose books balance.
+/// A trial of so many transactions, whose counters add up.
 fn run(
     service: &Service,
     base: &str,
@@ -45,6 +45,22 @@ fn run(
     options: &[(&str, OptionValue)],
     clients: u32,
     transactions: u64,
+) -> TrialRecord {
+    let load = LoadPlan {
+        grace: Nanos(120 * SECOND),
+        attempts_max: 1,
+        ..LoadPlan::new(StopRule::Transactions(transactions))
+    };
+    run_load(service, base, requests, options, clients, &load)
+}
+
+fn run_load(
+    service: &Service,
+    base: &str,
+    requests: &[RequestPlan],
+    options: &[(&str, OptionValue)],
+    clients: u32,
+    load: &LoadPlan,
 ) -> TrialRecord {
     let description = catalog().into_iter().find(|known| known.name == "http").expect("built in");
     let mut plan = WorkloadPlan {
@@ -61,14 +77,9 @@ fn run(
     let target = Address::of_url(&url).target().expect("a service's address");
     let native =
         Native::build(&plan, Setting { engine: Engine::Http, clients, seed: 1 }).expect("it fits");
-    let load = LoadPlan {
-        grace: Nanos(120 * SECOND),
-        attempts_max: 1,
-        ..LoadPlan::new(StopRule::Transactions(transactions))
-    };
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let nobody = AtomicUsize::new(0);
-    let input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &nobody);
+    let input = TrialInput::new(trial, Node::alone(target), clients, load, 1, &nobody);
     let record = native.run_trial(&input, &mut Silent).expect("it is measured");
     assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     record
@@ -283,23 +294,27 @@ fn requests_are_drawn_by_their_weights_and_connections_closed_where_that_is_aske
 #[test]
 fn requests_due_at_a_rate_are_sent_by_clients_that_wait_for_them() {
     let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
-    let description = catalog().into_iter().find(|known| known.name == "http").expect("built in");
-    let plan = WorkloadPlan {
-        requests: vec![get("item", "/")],
-        ..WorkloadPlan::new("http", description.defaults())
-    };
-    let target = Address::of_url(&format!("http://127.0.0.1:{}", service.port()))
-        .target()
-        .expect("an address");
-    let native = Native::build(&plan, Setting { engine: Engine::Http, clients: 4, seed: 1 })
-        .expect("it fits");
     let load = LoadPlan {
         rate: Some(1_000.0),
         grace: Nanos(120 * SECOND),
         ..LoadPlan::new(StopRule::Transactions(200))
     };
-    let nobody = AtomicUsize::new(0);
-    let input = TrialInput::new(Trial::default(), Node::alone(target), 4, &load, 1, &nobody);
-    let record = native.run_trial(&input, &mut Silent).expect("it is measured");
-    assert_eq!((record.counters.committed, record.counters.check()), (200, Vec::new()));
+    let record = run_load(&service, "", &[get("item", "/")], &[], 4, &load);
+    assert_eq!(record.counters.committed, 200);
+}
+
+#[test]
+fn think_time_at_the_ends_of_the_window_is_no_part_of_a_request() {
+    // 100 clients that think 2 s on average: most are thinking when the window of 1 s opens and
+    // when it closes.
+    let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
+    let load = LoadPlan {
+        think: Some(Nanos(2 * SECOND)),
+        warmup: Nanos(SECOND / 2),
+        workers: Some(1),
+        ..LoadPlan::new(StopRule::Duration(Nanos(SECOND)))
+    };
+    let record = run_load(&service, "", &[get("item", "/")], &[], 100, &load);
+    let (work, committed) = (record.work.expect("of a duration"), record.counters.committed);
+    assert!(committed > 10 && (work - committed as f64).abs() <= 2.0, "{work} of {committed}");
 }
