@@ -39,7 +39,7 @@ pub(crate) fn doctor(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
-    let lang = arguments.lang;
+    let lang = arguments.language.lang;
     printer.note(dyno_report::looking(lang));
     let mut machine = checkup::machine(&Environment::capture());
     machine.push(Observation::Neighbours { warnings: dyno_host::checkup::neighbours(WATCHED) });

@@ -43,10 +43,10 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
     let folder =
         write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))?;
     let model = dyno_analysis::load(&folder)?;
-    let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)?;
-    printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
+    let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.language.lang)?;
+    printer.result(&dyno_report::render(&model, Format::Text, arguments.language.lang))?;
     let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    printer.note(&dyno_report::note(&Note::Report { paths: &paths }, arguments.lang));
+    printer.note(&dyno_report::note(&Note::Report { paths: &paths }, arguments.language.lang));
     let is_any_valid = readings.iter().any(|named| named.reading.is_valid());
     Ok(if is_any_valid { exit_code::OK } else { exit_code::RUN_INCOMPLETE })
 }

@@ -26,7 +26,7 @@ pub(crate) fn plan(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = spec_file::load(&arguments.spec, catalog)?.plan;
-    let lang = arguments.lang;
+    let lang = arguments.language.lang;
     let warnings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
     let warnings: Vec<PreflightWords> =
         warnings.iter().map(|it| dyno_report::preflight(it, lang)).collect();

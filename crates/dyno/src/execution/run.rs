@@ -40,7 +40,7 @@ pub(crate) fn run(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = &experiment.plan;
-    let told = |note: &Note<'_>| dyno_report::note(note, arguments.lang);
+    let told = |note: &Note<'_>| dyno_report::note(note, arguments.language.lang);
     let interrupts = Interrupts::listen()?;
     let (done, originals) = earlier_part(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
@@ -56,8 +56,8 @@ pub(crate) fn run(
     }
     let logs = Some(folder.join("server-logs"));
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
-    let mut display = Display::new(plan, &done, &interrupts, printer, arguments.lang);
-    let site = RunSite::new(display.live().clone(), arguments.lang, folder.clone());
+    let mut display = Display::new(plan, &done, &interrupts, printer, arguments.language.lang);
+    let site = RunSite::new(display.live().clone(), arguments.language.lang, folder.clone());
     let site = Arc::new(site);
     if let Some(server) = server {
         display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Site>)?);
@@ -101,7 +101,7 @@ pub(crate) fn run(
     writer.finish()?;
     let shown = shown?;
     if arguments.serve.is_some() {
-        site.finish(dyno_report::render(&shown, Format::Html, arguments.lang));
+        site.finish(dyno_report::render(&shown, Format::Html, arguments.language.lang));
     }
     if !outcome.cut.is_empty() {
         let command = campaign::resume_command(arguments, plan, &folder);
@@ -138,7 +138,7 @@ fn check(
         arguments.yes_write_to.as_deref(),
         arguments.out.as_deref().or(arguments.resume.as_deref()),
     );
-    let lang = arguments.lang;
+    let lang = arguments.language.lang;
     if interrupts.is_requested() {
         return Err(Failure::new(
             exit_code::INTERRUPTED,
@@ -203,10 +203,10 @@ fn show_report(
 ) -> Result<ReportModel, Failure> {
     let model = dyno_analysis::load(folder)?;
     if arguments.json {
-        write_report(&model, folder, arguments.lang)?;
-        printer.result(&dyno_report::render(&model, Format::Json, arguments.lang))?;
+        write_report(&model, folder, arguments.language.lang)?;
+        printer.result(&dyno_report::render(&model, Format::Json, arguments.language.lang))?;
     } else {
-        print_report(&model, folder, arguments.lang, printer)?;
+        print_report(&model, folder, arguments.language.lang, printer)?;
     }
     Ok(model)
 }

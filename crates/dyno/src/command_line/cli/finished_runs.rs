@@ -1,8 +1,7 @@
 //! Arguments of commands for finished runs, except those of `dyno report` and `dyno compare`.
 
-use super::values::languages;
+use super::values::Language;
 use clap::Args;
-use dyno_report::{EN, Lang};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -23,9 +22,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS", default_value = SERVE)]
     pub(crate) listen: SocketAddr,
 
-    /// Language of the pages
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 }
 
 /// `dyno history`.

@@ -21,7 +21,7 @@ pub(crate) use finished_runs::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use values::{languages, one_of};
+use values::{Language, one_of};
 
 /// The complete command line.
 #[derive(Debug, Parser)]
@@ -77,13 +77,13 @@ impl Cli {
     /// The selected language.
     pub(crate) fn lang(&self) -> Lang {
         match &self.command {
-            Some(Command::Run(arguments)) => arguments.lang,
-            Some(Command::Plan(arguments)) => arguments.lang,
-            Some(Command::Report(arguments)) => arguments.lang,
-            Some(Command::Compare(arguments)) => arguments.lang,
-            Some(Command::Import(arguments)) => arguments.lang,
-            Some(Command::Serve(arguments)) => arguments.lang,
-            Some(Command::Doctor(arguments)) => arguments.lang,
+            Some(Command::Run(arguments)) => arguments.language.lang,
+            Some(Command::Plan(arguments)) => arguments.language.lang,
+            Some(Command::Report(arguments)) => arguments.language.lang,
+            Some(Command::Compare(arguments)) => arguments.language.lang,
+            Some(Command::Import(arguments)) => arguments.language.lang,
+            Some(Command::Serve(arguments)) => arguments.language.lang,
+            Some(Command::Doctor(arguments)) => arguments.language.lang,
             _ => EN,
         }
     }
@@ -271,9 +271,8 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Language of progress, report and warnings
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 
     /// Show warnings and errors only
     #[arg(long, short)]
@@ -321,9 +320,8 @@ pub(crate) struct PlanArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Language of the output
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 
     /// Check the plan as `dyno run` with the same option would
     #[arg(long, value_name = "DATABASE")]
@@ -389,9 +387,8 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_enum, default_value = "report")]
     pub(crate) template: Template,
 
-    /// Language of the report
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 
     /// Title of the report [default: that of the spec]
     #[arg(long, value_name = "TEXT")]
@@ -448,9 +445,8 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Language of the report
-    #[arg(long, value_parser = languages(), default_value = "en")]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 }
 
 /// Units of time.
@@ -549,9 +545,8 @@ pub(crate) struct CompareArguments {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Language of the report
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 
     /// Folder for a file per format: compare.html, compare.md, ...
     #[arg(long, value_name = "DIR")]
@@ -648,9 +643,8 @@ pub(crate) struct DoctorArguments {
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Language of the output
-    #[arg(long, value_parser = languages(), default_value = EN.code)]
-    pub(crate) lang: Lang,
+    #[command(flatten)]
+    pub(crate) language: Language,
 }
 
 /// `dyno null-server`.

@@ -1,10 +1,18 @@
 //! Parsers for the values of options.
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use dyno_report::{LANGUAGES, Lang};
+use dyno_report::{EN, LANGUAGES, Lang};
 
-/// The languages of reports, by their codes.
-pub(super) fn languages() -> impl TypedValueParser<Value = Lang> {
+/// The language of a command's output.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Language {
+    /// Language of reports, progress and warnings
+    #[arg(long, env = "DYNO_LANG", hide_env_values = true, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
+}
+
+fn languages() -> impl TypedValueParser<Value = Lang> {
     one_of(&LANGUAGES.map(|lang| (lang.code, lang.name, lang)))
 }
 

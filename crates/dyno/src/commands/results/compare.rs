@@ -33,20 +33,21 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     let mut model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
     model.title.clone_from(&arguments.title);
     if arguments.format.contains(&None) {
-        printer.result(&github::annotations(&model, arguments.lang))?;
+        printer.result(&github::annotations(&model, arguments.language.lang))?;
         if let Some(file) = std::env::var_os(SUMMARY).filter(|file| !file.is_empty()) {
-            append(Path::new(&file), &github::summary(&model, arguments.lang))?;
+            append(Path::new(&file), &github::summary(&model, arguments.language.lang))?;
         }
     }
     match &arguments.out {
         Some(_) if formats.is_empty() => {}
         None => {
             for format in formats {
-                printer.result(&render(&model, format, arguments.lang))?;
+                printer.result(&render(&model, format, arguments.language.lang))?;
             }
         }
         Some(folder) => {
-            printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?;
+            printer
+                .result(&write(&model, folder, &formats, arguments.language.lang)?.join("\n"))?;
         }
     }
     Ok(code(&model, &arguments.fail_on))

@@ -70,7 +70,7 @@ fn write(
     outputs: &[Output],
     printer: Printer,
 ) -> Result<(), Failure> {
-    let lang = arguments.lang;
+    let lang = arguments.language.lang;
     if arguments.template == Template::TestReport {
         return test_report(model, arguments, outputs, printer);
     }
@@ -120,7 +120,7 @@ fn test_report(
 ) -> Result<(), Failure> {
     let rendered = |output: &Output| match output {
         Output::Report(format) => {
-            Some((*format, dyno_report::test_report(model, *format, arguments.lang)?))
+            Some((*format, dyno_report::test_report(model, *format, arguments.language.lang)?))
         }
         Output::Charts | Output::Export(_) => None,
     };

@@ -17,9 +17,9 @@ use std::time::Duration;
 /// When there are no results, or the address cannot be used.
 pub(crate) fn serve(arguments: &ServeArguments, printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
-    let site = RunsSite::new(arguments.results.clone(), arguments.lang)?;
+    let site = RunsSite::new(arguments.results.clone(), arguments.language.lang)?;
     let address = PageServer::new(arguments.listen)?.serve(Arc::new(site))?;
-    printer.diagnosis(&dyno_report::runs_at(&address, arguments.lang));
+    printer.diagnosis(&dyno_report::runs_at(&address, arguments.language.lang));
     while !interrupts.is_requested() {
         thread::sleep(Duration::from_millis(100));
     }
