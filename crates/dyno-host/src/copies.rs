@@ -7,6 +7,7 @@ use crate::databases::{self, are_there, beside};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
 use crate::ownership::Making;
+use crate::probe;
 use crate::run_lock;
 use dyno_model::engine::Copying;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -22,6 +23,9 @@ const TEMPLATE_REFUSED: &str = "SELECT CASE WHEN rolcreatedb THEN 'must be owner
     ELSE 'permission denied to create database' END FROM pg_roles, pg_database \
     WHERE rolname = current_user AND datname = current_database() \
     AND NOT (rolsuper OR rolcreatedb AND (datistemplate OR pg_has_role(datdba, 'USAGE')))";
+const NO_SESSIONS: &str = "hint: no other session may be connected to a database while it is \
+    copied: end the other sessions, or load a dump into a server that dyno starts: \
+    `setup = [\"dump.sql\"]`";
 /// Longest database name that every server accepts, in bytes.
 const NAME_MAX: usize = 63;
 
@@ -91,11 +95,7 @@ fn not_copied(original: &Target, copy: &Target, failure: &OperationFailure) -> H
 
 fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
     match original.engine.dialect().copying {
-        Copying::Template if failure.sqlstate == "55006" => {
-            "hint: no other session may be connected to a database while it is copied: end the \
-             other sessions, or load a dump into a server that dyno starts: \
-             `setup = [\"dump.sql\"]`"
-        }
+        Copying::Template if failure.sqlstate == "55006" => NO_SESSIONS,
         Copying::Template => {
             "hint: the account needs the attribute CREATEDB and must own the original; otherwise \
              load a dump into a server that dyno starts: `setup = [\"dump.sql\"]`"
@@ -151,12 +151,28 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
 /// When another run uses the copy, the account may not create it, or the server cannot be queried.
 pub fn inspect(original: &Target) -> Result<(), HostError> {
     let copy = place(original);
+    check_sessions(original)?;
     match is_there(original, &copy)? {
         true => marker::check_unused(&copy),
         false => {
             may_create(original, &copy).map_err(|failure| not_copied(original, &copy, &failure))
         }
     }
+}
+
+/// A database that is copied as a template must have no sessions.
+fn check_sessions(original: &Target) -> Result<(), HostError> {
+    if original.engine.dialect().copying != Copying::Template {
+        return Ok(());
+    }
+    let sessions = probe::foreign_sessions(original).unwrap_or_default();
+    let Some(first) = sessions.iter().find(|it| it.database == original.database) else {
+        return Ok(());
+    };
+    Err(HostError::new(format!(
+        "cannot copy the database {:?} while {} is connected to it ({})\n{NO_SESSIONS}",
+        original.database, first.user, first.from
+    )))
 }
 
 /// Fails as creating the copy would, if that can be known without creating it. Other failures to

@@ -122,7 +122,7 @@ impl Transactions {
         let mut scripts = Vec::new();
         for given in options.scripts(SCRIPTS) {
             let parsed = script::parse(&given.name, &given.text, given.weight, syntax, &mut names);
-            let parsed = parsed.map_err(|error| format!("the script {error}"))?;
+            let parsed = parsed.map_err(|error| error.to_string())?;
             if parsed.statements().next().is_none() {
                 return Err(format!("the script {} sends no statement", given.name));
             }
@@ -568,8 +568,9 @@ mod tests {
             );
         }
         assert_eq!(refusal("\\set x 1\n"), "the script q sends no statement");
+        assert_eq!(refusal("-- only\n"), "empty command list for script \"q\"");
         assert!(
-            refusal("SELECT 1;\n\\sett x 1\n").starts_with("the script q:2: "),
+            refusal("SELECT 1;\n\\sett x 1\n").starts_with("q:2: "),
             "{}",
             refusal("SELECT 1;\n\\sett x 1\n")
         );

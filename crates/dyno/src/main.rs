@@ -82,7 +82,7 @@ fn main() -> ExitCode {
             return finish(perform(cli, printer), printer);
         }
         Err(mut error) => {
-            suggest_run(&mut error);
+            suggest_command(&mut error);
             let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
             printer.usage(&error).map(|()| code)
         }
@@ -90,13 +90,19 @@ fn main() -> ExitCode {
     finish(code, printer)
 }
 
-/// Suggests `dyno run` when the first argument is an address or a spec instead of a command.
-fn suggest_run(error: &mut clap::Error) {
+/// Suggests `dyno run` when the first argument is an address or a spec instead of a command, and
+/// `dyno sysbench` when it is a test of sysbench.
+fn suggest_command(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
-    if word.contains("://") || word.ends_with(".toml") {
-        let suggestion = vec![format!("dyno run {word}").into()];
+    let command = match word {
+        _ if word.contains("://") || word.ends_with(".toml") => Some("run"),
+        _ if word.starts_with("oltp_") || word.ends_with(".lua") => Some("sysbench"),
+        _ => None,
+    };
+    if let Some(command) = command {
+        let suggestion = vec![format!("dyno {command} {word}").into()];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(suggestion));
     }
 }

@@ -44,7 +44,7 @@ fn every_engine_marks_recognises_rejects_and_cleans_up() {
             "{kind}: {error}"
         );
         let yes = ClaimOptions { yes_write_to: Some(&name), ..options };
-        assert!(claim(&target, &yes).unwrap().is_forced, "{kind}");
+        assert!(claim(&target, &yes).unwrap().is_forced(), "{kind}");
     }
 }
 
@@ -84,7 +84,7 @@ fn a_forced_claim_ends_with_its_permission() {
 
         // The run with the permission cleans up after itself.
         assert_eq!(cleanup(&target, &forced.replaced).unwrap(), ["fresh", "rush"], "{kind}");
-        assert!(!claim(&target, &without).unwrap().is_forced, "{kind}");
+        assert!(!claim(&target, &without).unwrap().is_forced(), "{kind}");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_marker_not_written_by_dyno_is_ignored() {
         }
         // A row added to dyno's own by somebody else.
         let forced = claim(&target, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
-        assert!(forced.is_forced, "{kind}");
+        assert!(forced.is_forced(), "{kind}");
         let added = "INSERT INTO dyno_marker SELECT 'customers', experiment, created_at, run, signature FROM dyno_marker";
         ask(&target, added);
         let refused = claim(&target, &ClaimOptions { yes_write_to: None, ..options }).err();

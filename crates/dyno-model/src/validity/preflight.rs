@@ -173,6 +173,13 @@ pub enum Obstacle {
         /// The database, as `--yes-write-to` names it.
         database: String,
     },
+    /// `--yes-write-to` names a database with tables that the run replaces.
+    TablesReplaced {
+        /// The database.
+        database: String,
+        /// The tables, separated by commas.
+        tables: String,
+    },
     /// The server rejected a statement of a script.
     ScriptRefused {
         /// Script, statement, and the server's message.
@@ -205,6 +212,7 @@ impl Obstacle {
             | Self::Replicates
             | Self::StateUnknown { .. }
             | Self::WritesRefused { .. }
+            | Self::TablesReplaced { .. }
             | Self::Doubt(_) => Weight::Warning,
             _ => Weight::Fatal,
         }

@@ -130,6 +130,9 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
         Obstacle::ScriptWrites { script, statement, .. } => {
             fill!(words::SCRIPT_WRITES, lang, script, statement)
         }
+        Obstacle::TablesReplaced { database, tables } => {
+            fill!(words::TABLES_REPLACED, lang, database, tables)
+        }
         Obstacle::ScriptsUntried { failure } => fill!(words::SCRIPTS_UNTRIED, lang, failure),
         Obstacle::ClosedFolder { reason: text, .. }
         | Obstacle::ScriptRefused { reason: text }
@@ -172,6 +175,7 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
         Obstacle::SetupElsewhere => fill!(words::SETUP_ELSEWHERE_REMEDY, lang),
         Obstacle::OwnDatabase => fill!(words::OWN_DATABASE_REMEDY, lang),
         Obstacle::ScriptRefused { .. } => fill!(words::SCRIPT_REFUSED_REMEDY, lang),
+        Obstacle::TablesReplaced { .. } => fill!(words::TABLES_REPLACED_REMEDY, lang),
         Obstacle::ScriptsUntried { .. } => fill!(words::SCRIPTS_UNTRIED_REMEDY, lang),
     })
 }

@@ -104,8 +104,8 @@ fn the_text_report_reads_like_this() {
     MySQL
            1 3   462    15    2.10   2.85   12.4      0       0    0 % valid
            8 3   960    38    8.46   11.9   46.4      0       0  6.3 % warnings
-    Throughput and response times are means over n valid trials. ±: half-width of
-    the 95 % confidence interval.
+    Throughput and response times are means over n valid trials. ±: distance to the
+    upper end of the 95 % confidence interval.
 
     Questions
       metric             pairs  ratio      interval  p (corrected)  verdict
@@ -179,7 +179,7 @@ fn the_markdown_report_reads_like_this() {
     | MySQL | 1 | 3 | 462 | 15 | 2.10 | 2.85 | 12.4 | 0 | 0 | 0 % | valid |
     | MySQL | 8 | 3 | 960 | 38 | 8.46 | 11.9 | 46.4 | 0 | 0 | 6.3 % | warnings |
 
-    Throughput and response times are means over n valid trials. ±: half-width of the 95 % confidence interval.
+    Throughput and response times are means over n valid trials. ±: distance to the upper end of the 95 % confidence interval.
 
     Closed loop: each client starts its next transaction when the previous one ends. Response times include retries.
 

@@ -200,7 +200,7 @@ fn own_database(data: &WorkloadSet) -> Option<&GroupData> {
 }
 
 /// Names of the tables.
-fn names(data: &GroupData) -> Vec<String> {
+pub(crate) fn names(data: &GroupData) -> Vec<String> {
     data.tables().into_iter().map(|table| table.name).collect()
 }
 

@@ -1,12 +1,13 @@
 //! Preflight: checks whether an experiment can run here before anything is started or written.
 
 use crate::checkup;
+use crate::data::names;
 use crate::databases::missing;
 use crate::generators;
 use crate::original_settings::hooks;
 use crate::systems::control_connections;
 use crate::workload::AnyWorkload;
-use crate::workload_set::{self, Member, WorkloadSet, only_reads};
+use crate::workload_set::{self, GroupData, Member, WorkloadSet, only_reads};
 use dyno_drivers::open_files;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
@@ -25,7 +26,7 @@ use dyno_model::plan::{
 use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
 use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Approximate bytes on disk per row of the sbtest tables, with indexes, for any engine.
@@ -428,8 +429,27 @@ impl<'p> Look<'p, '_> {
                  --yes-write-to {database}"
             )));
         }
+        if let (DataPolicy::Own, Ok(claim)) = (source.data, &claim) {
+            self.replaced(target, claim);
+        }
         self.scripts(source, target, claim.as_ref().ok());
         self.programs(source, target, claim.as_ref().ok());
+    }
+
+    /// Names the tables of others that workloads replace.
+    fn replaced(&mut self, target: &Target, claim: &Claim) {
+        let is_here = |data: &GroupData| {
+            data.database.as_ref().is_none_or(|database| *database == target.database)
+        };
+        let created: BTreeSet<String> = self
+            .workloads()
+            .flat_map(|set| set.databases.into_iter().filter(is_here).flat_map(|it| names(&it)))
+            .collect();
+        let tables: Vec<&str> = claim.foreign.intersection(&created).map(String::as_str).collect();
+        if !tables.is_empty() {
+            let (database, tables) = (target.database_name(), tables.join(", "));
+            self.tell(Obstacle::TablesReplaced { database, tables });
+        }
     }
 
     /// Checks that scripts find the tables they need in the database that is copied for them,
@@ -488,7 +508,7 @@ impl<'p> Look<'p, '_> {
             let AnyWorkload::Lua(lua) = member.workload else { continue };
             match source.data {
                 // The database contains foreign tables, and the user named it.
-                DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced) => {
+                DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced()) => {
                     tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
                 }
                 DataPolicy::Own | DataPolicy::Copy => {}
@@ -518,6 +538,7 @@ impl<'p> Look<'p, '_> {
             if member.group.database.is_some_and(|name| name != target.database) {
                 continue;
             }
+            let mut is_refused = false;
             // A workload that creates its tables has not created them yet.
             if !is_brought {
                 let refused = match claim.is_some() || sql.writing().is_some() {
@@ -527,10 +548,14 @@ impl<'p> Look<'p, '_> {
                 let told = |all: Vec<String>| {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
+                is_refused = refused.as_ref().is_ok_and(|all| !all.is_empty());
                 rehearsed(refused.map(told), &mut tell);
             }
-            // After the server's errors: a statement with a typing error is not known to only read.
-            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
+            // A statement with a typing error is not known to only read.
+            if let Some((script, statement)) = sql.writing()
+                && claim.is_none()
+                && !is_refused
+            {
                 let (script, statement) = (script.to_string(), statement.to_string());
                 let database = target.database_name();
                 tell(Obstacle::ScriptWrites { script, statement, database });

@@ -104,12 +104,15 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
             .unwrap_or(AuditVerdict::NotChecked),
     };
     let mut row = row(view, configuration, &limited, part);
-    row.figures.add(outcomes([
-        sum(|counters| counters.committed),
-        sum(|counters| counters.failed),
-        sum(|counters| counters.unfinished),
-        sum(|counters| counters.retries),
-    ]));
+    // Without a valid trial, a zero would be taken for a result.
+    if !ledgers.is_empty() {
+        row.figures.add(outcomes([
+            sum(|counters| counters.committed),
+            sum(|counters| counters.failed),
+            sum(|counters| counters.unfinished),
+            sum(|counters| counters.retries),
+        ]));
+    }
     row
 }
 

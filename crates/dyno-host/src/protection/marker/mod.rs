@@ -68,8 +68,8 @@ pub struct ClaimOptions<'a> {
 pub struct Claim {
     /// Name of the database.
     pub database: String,
-    /// True when the database has tables that are not dyno's, and the user permitted writing.
-    pub is_forced: bool,
+    /// Tables that are not dyno's, although which the user permitted writing.
+    pub foreign: BTreeSet<String>,
     /// Tables that dyno created, now or earlier.
     pub tables: BTreeSet<String>,
     /// Those of them that replaced tables that dyno did not create. The marker does not list them.
@@ -218,7 +218,7 @@ fn inspect(
     }
     let claim = Claim {
         database: name,
-        is_forced: !foreign.is_empty() && is_named,
+        foreign: foreign.into_iter().collect(),
         tables: ours,
         ..Claim::default()
     };
@@ -226,6 +226,12 @@ fn inspect(
 }
 
 impl Claim {
+    /// True when the database has tables that are not dyno's, and the user permitted writing.
+    #[must_use]
+    pub fn is_forced(&self) -> bool {
+        !self.foreign.is_empty()
+    }
+
     /// The claim with the lock of the database: its tables are used as they are, and other runs are
     /// excluded.
     ///
@@ -289,7 +295,7 @@ impl Claim {
         let mut marker = Marker::open(target).map_err(failed)?;
         let existing = marker.tables().map_err(failed)?;
         if let Some(table) = fresh.iter().find(|table| existing.contains(**table))
-            && !self.is_forced
+            && !self.is_forced()
         {
             return Err(HostError::new(format!(
                 "the table {table:?} in the database {database:?} already exists and was not \

@@ -31,7 +31,7 @@ fn an_empty_database_is_marked_and_recognised_again() {
     run(&target, &["CREATE TABLE rush (id INTEGER)"]);
     let again = claim(&target, &OPTIONS).unwrap();
     assert_eq!(again.tables, BTreeSet::from(["rush".to_owned()]));
-    assert!(!again.is_forced);
+    assert!(!again.is_forced());
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_flag_permits_exactly_the_named_database() {
     let target = database(&folder);
     run(&target, &["CREATE TABLE customers (id INTEGER)"]);
     let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
-    assert!(claim(&target, &yes).unwrap().is_forced);
+    assert!(claim(&target, &yes).unwrap().is_forced());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn tables_of_a_killed_program_all_belong_to_dyno_until_their_names_are_recorded(
     claim_made.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE half (id INTEGER)"]);
     let mut again = claim(&target, &OPTIONS).unwrap();
-    assert!(again.tables.contains("half") && !again.is_forced, "{again:?}");
+    assert!(again.tables.contains("half") && !again.is_forced(), "{again:?}");
     again.adopt_all(&target, &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
     let error = claim(&target, &OPTIONS).unwrap_err().to_string();

@@ -621,6 +621,8 @@ messages! {
         OWN_DATABASE_REMEDY: "add `data = \"existing\"` to the system",
         SCRIPT_WRITES: "the script {script} may change data ({statement}), but this database is read-only for dyno",
         SCRIPT_WRITES_REMEDY: "to permit writes, add --yes-write-to {database}",
+        TABLES_REPLACED: "the tables {tables} of the database {database} were not created by dyno: the run replaces and finally drops them",
+        TABLES_REPLACED_REMEDY: "use an empty database if they are needed",
         SCRIPT_REFUSED_REMEDY: "see the error message of the server",
         SCRIPTS_UNTRIED: "cannot test the scripts: {failure}",
         SCRIPTS_UNTRIED_REMEDY: "check that the server is running",
@@ -865,7 +867,7 @@ messages! {
         STEAL: "This VM lost {percent} of its CPU time to other guests (steal).",
         OTHER_PROCESSES_CPU: "CPU used by other processes: up to {percent} of this machine during the window (processors: {processes}). Stop other programs while measuring.",
         COUNTERS_DIFFER: "The server counted {theirs} for {counter}, but the load generator counted {ours}.",
-        COMMITS_NOT_COMPARED: "The server did not report its number of commits ({counter}), so it was not compared with the load generator's count.",
+        COMMITS_NOT_COMPARED: "The server's number of commits ({counter}) is not known for this trial, so it was not compared with the load generator's count.",
         COMMITS_IN_DOUBT: "The server's number of commits ({counter}) was not compared with the load generator's count, because the outcome of {in_doubt} transactions is unknown: their connections ended first.",
         SETTINGS_NOT_READ: "The server of {system} did not report its settings: {reason}. The results do not include them.",
         STATEMENT_REFUSED: "The server rejected {statement}: {reason}. dyno continued without it.",
@@ -922,9 +924,9 @@ messages! {
     },
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
-        NOTE_ESTIMATES: "Throughput and response times are means over n valid trials. ±: half-width of the 95 % confidence interval.",
+        NOTE_ESTIMATES: "Throughput and response times are means over n valid trials. ±: distance to the upper end of the 95 % confidence interval.",
         NOTE_TOO_FEW: "No p99 in {number} of {configurations:# configuration|# configurations}: it needs {needed:1 transaction|# transactions} per trial, and {line} had {transactions} at {clients}.",
-        NOTE_ENOUGH: "`--duration {duration}` would be enough.",
+        NOTE_ENOUGH: "Measuring for {duration} would be enough.",
         NOTE_CLOSED_LOOP: "Closed loop: each client starts its next transaction when the previous one ends. Response times include retries.",
         NOTE_OPEN_LOOP: "Open loop: transactions arrive at the given rate whether or not the system keeps up. Response times start when a transaction is due and include the wait for a free client.",
         NOTE_BOTH_LOOPS: "Configurations with a rate run an open loop: transactions arrive whether or not the system keeps up, and response times start when a transaction is due. The others run a closed loop: each client starts its next transaction when the previous one ends.",
@@ -1185,7 +1187,7 @@ messages! {
         CHART_DESCRIPTION_FOREST: "Ratios with confidence intervals of {comparisons:1 comparison|# comparisons}. The table below the chart contains the values.",
         CHART_TIP: "{line}, {clients}: {value} (95 % interval {low} to {high}, n = {repeats})",
         CHART_TIP_PLAIN: "{line}, {clients}: {value}",
-        CHART_TIP_HEAT: "{from} to {to} s: {committed} committed, most of them in {low} to {high}, slowest {longest}",
+        CHART_TIP_HEAT: "{from} to {to} s: {committed} committed, most often in {low} to {high}, none slower than {longest}",
         CHART_TIP_HEAT_NOTHING: "{from} to {to} s: no commits",
         // Provenance and load.
         PAGE_RUN: "run",
@@ -1359,7 +1361,7 @@ messages! {
         SETTINGS_UNKNOWN: "The settings of {system} were not read on both sides, so differences between them are unknown.",
         OTHER_NAME: "System {base} of base is compared with system {new} of new.",
         // Notes.
-        COMPARE_NOTE_METHOD: "Values are means over n valid trials, ±: half-width of the 95 % interval. Ratio: new to base, of geometric means, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
+        COMPARE_NOTE_METHOD: "Values are means over n valid trials, ±: distance to the upper end of the 95 % interval. Ratio: new to base, of geometric means, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
         COMPARE_NOTE_WIDENED: "Intervals of other comparisons are widened accordingly, to {level} or more.",
         COMPARE_NOTE_RANKS: "Rank-based: the same ratio without assumptions about the distribution, the median of the ratios of each trial of new to each trial of base (Hodges and Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and Whitney), from four trials per side. It does not change the verdict.",
         COMPARE_NOTE_OVER_ALL: "Over all configurations: one ratio from a linear mixed model on logarithms with runs, blocks and server starts as strata (REML, Satterthwaite). These answers come first. A configuration is called better or worse in a metric only if that metric was decided over all configurations or in any of them.",

@@ -291,7 +291,7 @@ pub(crate) struct RunArguments {
     pub(crate) serve: Option<SocketAddr>,
 
     /// Send metrics to a collector of OpenTelemetry every five seconds, in OTLP over HTTP:
-    /// http://HOST[:PORT][/PATH] [default port: 4318, path: /v1/metrics]
+    /// http://HOST or http://HOST:4318/v1/metrics
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<Collector>,
 

@@ -1,8 +1,10 @@
 //! Experiments that cannot be run here: told before anything is started or written.
 
 use crate::program::Bench;
+use crate::shop::ask;
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_model::plan::ServerKind;
+use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::require_server;
 use std::net::TcpListener;
 
@@ -35,6 +37,20 @@ fn a_port_where_nobody_listens_is_named() {
         let url = format!("url = \"{scheme}://bench@{address}/bench\"");
         assert_refused(&url, 1, &["Target", &address.to_string(), "refused"]);
     }
+}
+
+#[test]
+fn tables_of_others_that_a_permitted_run_replaces_are_named() {
+    let bench = Bench::new();
+    let file = bench.path().join("shop.db");
+    let target = Target::new(Engine::Sqlite, Endpoint::File(file));
+    ask(&target, "CREATE TABLE rush (precious TEXT)");
+    ask(&target, "CREATE TABLE customers (name TEXT)");
+    bench.file("x.toml", spec("url = \"sqlite:shop.db\"", 1));
+    let planned = bench.dyno(&["plan", "x.toml", "--yes-write-to", "shop.db"]);
+    let told = "the tables rush of the database shop.db were not created by dyno";
+    assert!(planned.stdout.contains(told), "{planned}");
+    assert!(!planned.stdout.contains("customers"), "{planned}");
 }
 
 #[test]

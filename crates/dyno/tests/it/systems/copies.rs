@@ -8,6 +8,7 @@ use dyno_host::copies;
 use dyno_model::event::Phase;
 use dyno_model::target::{Endpoint, Engine};
 use dyno_testkit::{Silencer, wait_until};
+use std::process::{Command, Stdio};
 
 /// With an index and without, and scripts that write.
 fn spec(shop: &Shop, more: &str) -> String {
@@ -44,6 +45,7 @@ fn run(shop: &Shop, more: &str) -> Ended {
 fn all_of_it(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
     an_account_that_may_not_create_the_copy_is_refused_before_the_run(&shop);
+    a_session_on_the_original_is_named_before_the_run(&shop);
     what_is_no_copy_of_dyno_s_is_left_alone(&shop);
     each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(&shop);
     others_are_kept_out_of_a_copy(&shop);
@@ -183,6 +185,33 @@ fn an_account_that_may_not_create_the_copy_is_refused_before_the_run(shop: &Shop
         }
         _ => refused("Access denied for user"),
     }
+}
+
+/// PostgreSQL copies only a database without sessions.
+fn a_session_on_the_original_is_named_before_the_run(shop: &Shop) {
+    if shop.target.engine != Engine::Postgres {
+        return;
+    }
+    // Of another process, as a user's would be.
+    let Endpoint::Tcp { host, port } = &shop.target.endpoint else { panic!("it listens to TCP") };
+    let address = format!(
+        "host={host} port={port} user={} dbname={}",
+        shop.target.user, shop.target.database
+    );
+    let mut session = Command::new("psql")
+        .args(["--quiet", "--no-psqlrc", &address])
+        .env("PGPASSWORD", shop.password())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("psql is installed with PostgreSQL");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql'";
+    wait_until("psql is connected", || shop.ask(sessions) == "1");
+    let ended = run(shop, "");
+    assert_eq!(ended.code, PREFLIGHT_FAILED, "{ended}");
+    assert!(ended.stderr.contains("is connected to it (psql)"), "{ended}");
+    drop(session.stdin.take());
+    session.wait().expect("it is our child");
+    wait_until("psql is gone", || shop.ask(sessions) == "0");
 }
 
 fn what_is_no_copy_of_dyno_s_is_left_alone(shop: &Shop) {
