@@ -1,7 +1,7 @@
 //! `[launcher]`: what starts load generators, and which experiments can be divided among several.
 
 use crate::catalog::LUA;
-use crate::launcher::{LauncherKind, LauncherPlan};
+use crate::launcher::{LauncherKind, LauncherPlan, label_pairs};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
@@ -19,6 +19,9 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
         hosts: hosts(&fields),
         address: text("address"),
         program: text("program"),
+        cpus: fields.integer("cpus"),
+        memory: text("memory"),
+        anti_affinity: text("anti_affinity"),
     };
     if kind == LauncherKind::Command && plan.command.is_none() {
         fields.missing("command", "add for example `command = \"taskset -c {rank} {generator}\"`");
@@ -26,7 +29,14 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     if kind == LauncherKind::Ssh && plan.hosts.is_empty() {
         fields.missing("hosts", "add for example `hosts = [\"load1\", \"load2\"]`");
     }
-    for (key, only) in [("command", LauncherKind::Command), ("hosts", LauncherKind::Ssh)] {
+    let of_one_kind = [
+        ("command", LauncherKind::Command),
+        ("hosts", LauncherKind::Ssh),
+        ("cpus", LauncherKind::Kubernetes),
+        ("memory", LauncherKind::Kubernetes),
+        ("anti_affinity", LauncherKind::Kubernetes),
+    ];
+    for (key, only) in of_one_kind {
         if kind != only && fields.node(key).is_some() {
             let message = format!("`launcher.{key}` is for `kind = \"{only}\"`, not `\"{kind}\"`");
             fields.refuse(key, message, "remove one of them");
@@ -35,6 +45,10 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     if let Some(command) = plan.command.as_ref().filter(|it| !it.contains("{generator}")) {
         let message = format!("`launcher.command` starts no generator: `{command}`");
         fields.refuse("command", message, "put `{generator}` where the generator's command goes");
+    }
+    if let Some(labels) = plan.anti_affinity.as_ref().filter(|it| label_pairs(it).is_none()) {
+        let message = format!("`launcher.anti_affinity` is no list of labels: `{labels}`");
+        fields.refuse("anti_affinity", message, "write for example `app=postgres,tier=database`");
     }
     plan
 }

@@ -1,0 +1,117 @@
+//! Arguments of commands for Kubernetes.
+
+use super::SpecArguments;
+use super::examples::LAUNCH_EXAMPLES;
+use super::values::languages;
+use crate::kubernetes::SecretVariable;
+use clap::{Args, Subcommand};
+use dyno_report::{EN, Lang};
+use std::path::PathBuf;
+
+/// Where `dyno launch` runs experiments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LaunchEngine {
+    /// Write or make the objects of a run in Kubernetes: coordinator and generators as Jobs
+    ///
+    /// Without --apply, the objects are written to stdout as JSON for kubectl. With --apply, kubectl
+    /// makes them; dyno follows the run, copies its results, ends with its exit code, and removes
+    /// everything, also after Ctrl-C.
+    #[command(after_long_help = LAUNCH_EXAMPLES)]
+    Kubernetes(Box<LaunchArguments>),
+}
+
+/// `dyno launch kubernetes`.
+#[derive(Debug, Args)]
+pub(crate) struct LaunchArguments {
+    #[command(flatten)]
+    pub(crate) spec: SpecArguments,
+
+    /// Image with dyno, of the same version, as nodes pull it; scripts/package writes one
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: String,
+
+    /// Namespace [default: that of the context]
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+
+    /// Context of the configuration of kubectl [default: the current one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+
+    /// Environment variable of the run whose value is in a secret, such as
+    /// PGPASSWORD=shop-db/password; can be repeated
+    #[arg(long, value_name = "VARIABLE=SECRET/KEY")]
+    pub(crate) secret: Vec<SecretVariable>,
+
+    /// Make the objects with kubectl, follow the run, copy its results, and remove everything
+    #[arg(long)]
+    pub(crate) apply: bool,
+
+    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc
+    /// time>-<id>]
+    #[arg(long, value_name = "DIR", requires = "apply")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Resume the run in this folder, which is copied into the cluster and back
+    #[arg(long, value_name = "RESULTS", requires = "apply", conflicts_with = "out")]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// As for `dyno run`
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) yes_write_to: Option<String>,
+
+    /// Language of progress and report
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
+}
+
+/// `dyno kubernetes-job`.
+#[derive(Debug, Args)]
+pub(crate) struct KubernetesJobArguments {
+    /// Name of the Job
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Delete the Job
+    #[arg(long)]
+    pub(crate) delete: bool,
+    /// Number of generators
+    #[arg(long, default_value_t = 1)]
+    pub(crate) generators: u32,
+    /// Path of dyno in the image
+    #[arg(long, default_value = "/dyno")]
+    pub(crate) program: String,
+    /// Processors of each
+    #[arg(long, default_value_t = 1)]
+    pub(crate) cpus: u32,
+    /// Memory of each
+    #[arg(long, default_value = "1Gi")]
+    pub(crate) memory: String,
+    /// Labels of pods whose nodes get none
+    #[arg(long)]
+    pub(crate) anti_affinity: Option<String>,
+}
+
+/// `dyno volume`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum VolumeCommand {
+    /// Wait until it is released
+    Hold {
+        /// Where it is mounted
+        folder: PathBuf,
+    },
+    /// End that wait
+    Release {
+        /// Where it is mounted
+        folder: PathBuf,
+    },
+    /// Write its results to stdout
+    Send {
+        /// Where it is mounted
+        folder: PathBuf,
+    },
+    /// Read results from stdin
+    Receive {
+        /// Where it is mounted
+        folder: PathBuf,
+    },
+}
