@@ -269,7 +269,7 @@ pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), Strin
     let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
     listener.set_nonblocking(true).map_err(told)?;
     let port = listener.local_addr().map_err(told)?.port();
-    let host = with_port.rsplit_once(':').map_or(text, |(host, _)| host);
+    let host = with_port.rsplit_once(':').map_or(text.as_str(), |(host, _)| host);
     Ok((listener, format!("{host}:{port}")))
 }
 

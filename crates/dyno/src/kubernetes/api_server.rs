@@ -2,7 +2,7 @@
 //! pod.
 
 use dyno_drivers::http::Exchange;
-use dyno_drivers::{Connection, Io, TimeoutPolicy, block_on};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_files::read_text;
 use dyno_model::printable::line;
 use dyno_model::target::{Endpoint, Engine, Target, Tls};

@@ -67,7 +67,7 @@ pub(crate) fn launch(
     let word = if arguments.resume.is_some() { "--resume" } else { "--out" };
     line.extend([word.to_owned(), results_in_pod()]);
     line.extend(["--plain".to_owned(), "--lang".to_owned(), arguments.lang.code.to_owned()]);
-    for database in &arguments.yes_write_to {
+    if let Some(database) = &arguments.yes_write_to {
         line.extend(["--yes-write-to".to_owned(), database.clone()]);
     }
     let name = format!("dyno-{}-{}", stem(&plan.name), &token()[..8]);
