@@ -53,6 +53,8 @@ impl std::str::FromStr for SecretVariable {
 pub(super) struct CoordinatorJob<'a> {
     /// Name of all its objects.
     pub(super) name: &'a str,
+    /// `None`: that of kubectl's configuration.
+    pub(super) namespace: Option<&'a str>,
     pub(super) image: &'a str,
     /// Command line of dyno.
     pub(super) arguments: &'a [String],
@@ -127,7 +129,10 @@ impl CoordinatorJob<'_> {
             rule("batch", "jobs", &["create", "get", "delete"]),
             rule("", "pods", &["get", "list"]),
         ];
-        let account = json!({ "kind": "ServiceAccount", "name": self.name });
+        // The name of an account is complete with its namespace only.
+        let namespace = owner["metadata"]["namespace"].as_str().or(self.namespace);
+        let account =
+            json!({ "kind": "ServiceAccount", "name": self.name, "namespace": namespace });
         let role = json!({
             "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": self.name,
         });
@@ -144,7 +149,11 @@ impl CoordinatorJob<'_> {
     }
 
     fn metadata(&self, owner: &Value) -> Value {
-        let mut metadata = json!({ "name": self.name, "labels": labels(self.name, "coordinator") });
+        let labels = labels(self.name, "coordinator");
+        let mut metadata = json!({ "name": self.name, "labels": labels });
+        if let Some(namespace) = self.namespace {
+            metadata["namespace"] = json!(namespace);
+        }
         if owner.is_object() {
             metadata["ownerReferences"] = json!([{
                 "apiVersion": "batch/v1", "kind": "Job",
@@ -197,16 +206,18 @@ mod tests {
         let secrets = ["PGPASSWORD=shop-db/password".parse().expect("it is one")];
         let job = CoordinatorJob {
             name: "dyno-rush-1",
+            namespace: None,
             image: "dyno:1",
             arguments: &["run".to_owned(), "/spec/rush.toml".to_owned()],
             files: &[("rush.toml".to_owned(), "title = \"a\"".to_owned())],
             secrets: &secrets,
             resumes: false,
         };
-        let others = job.others(&json!({ "metadata": { "uid": "u" } }));
+        let others = job.others(&json!({ "metadata": { "uid": "u", "namespace": "perf" } }));
         let objects = others["items"].as_array().expect("it is a list");
         let rules = objects[2]["rules"].to_string();
         assert!(!rules.contains("secrets") && !rules.contains('*'), "{rules}");
+        assert_eq!(objects[3]["subjects"][0]["namespace"], "perf");
         assert!(objects.iter().all(|it| it["metadata"]["ownerReferences"][0]["uid"] == "u"));
         let pod = &job.job(false)["spec"]["template"]["spec"];
         assert_eq!(

@@ -27,7 +27,7 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 /// and generators end by themselves when their coordinator is gone.
 const DEADLINE: u32 = 7 * 86_400;
 /// When the Job has ended, it is removed after this time, seconds, if the coordinator is gone.
-const KEPT: u32 = 5;
+const KEPT: u32 = 3;
 
 /// Creates and follows the Job, or deletes it.
 ///

@@ -71,8 +71,12 @@ pub(crate) fn launch(
         line.extend(["--yes-write-to".to_owned(), database.clone()]);
     }
     let name = format!("dyno-{}-{}", stem(&plan.name), &token()[..8]);
+    // Objects that somebody else applies name their namespace; kubectl knows that of its
+    // configuration.
+    let usual = (!arguments.apply).then_some("default");
     let job = CoordinatorJob {
         name: &name,
+        namespace: arguments.namespace.as_deref().or(usual),
         image: &arguments.image,
         arguments: &line,
         files: &files,
@@ -295,6 +299,8 @@ impl<'a> Made<'a> {
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).map_err(cannot)?;
         }
+        // What an earlier attempt left.
+        let _ = fs::remove_dir_all(&partial);
         let arguments = [&Self::volume(pod, HOLDER, "send")[..], &[RESULTS]].concat();
         let mut call = self.kubectl.start(&arguments)?;
         let unpacked = unpack(call.output(), &partial);

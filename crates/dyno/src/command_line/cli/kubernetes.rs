@@ -30,7 +30,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: String,
 
-    /// Namespace [default: that of the context]
+    /// Namespace [default: with --apply that of the context, otherwise `default`]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
 
