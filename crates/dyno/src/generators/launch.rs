@@ -15,9 +15,6 @@ pub(super) const KEY: &str = "DYNO_KEY";
 pub(super) const TOKEN: &str = "DYNO_TOKEN";
 pub(super) const RANK: &str = "DYNO_RANK";
 
-/// Variables that invite a generator.
-pub(crate) const INVITATION: [&str; 3] = [COORDINATOR, KEY, TOKEN];
-
 /// The variable that names the folder for temporary files.
 pub(super) const TMPDIR: &str = "TMPDIR";
 
@@ -170,7 +167,9 @@ pub(super) fn commands(
                 given("memory", plan.memory.clone()),
                 given("anti-affinity", plan.anti_affinity.clone()),
             ];
-            let line = job.iter().cloned().chain(options.into_iter().flatten()).collect();
+            let passed = [COORDINATOR, KEY, TOKEN].map(|name| format!("--variable={name}"));
+            let options = options.into_iter().flatten().chain(passed);
+            let line = job.iter().cloned().chain(options).collect();
             let at_end = job.into_iter().chain(["--delete".to_owned()]).collect();
             let join_limit = PODS_JOIN_LIMIT;
             vec![LaunchCommand { line, at_end: Some(at_end), join_limit, ..all(String::new()) }]

@@ -26,7 +26,5 @@ mod tests;
 mod trial;
 
 pub(crate) use fleet::Fleets;
-pub(crate) use launch::INVITATION;
 pub(crate) use preflight::obstacles;
-pub(crate) use secure::token;
 pub(crate) use trial::TrialGenerators;

@@ -19,7 +19,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// A random text that cannot be guessed: 128 bits.
-pub(crate) fn token() -> String {
+pub(super) fn token() -> String {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
     hex(&bytes)

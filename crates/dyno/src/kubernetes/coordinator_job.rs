@@ -3,6 +3,7 @@
 
 use super::pod_template::{INSTANCE_LABEL, container, labels, security_context, tmp};
 use super::volume::RUN;
+use crate::cli::SecretVariable;
 use serde_json::{Map, Value, json};
 
 /// Where the volumes are in the pod.
@@ -20,33 +21,6 @@ const DEADLINE: u32 = 7 * 86_400;
 const GRACE: u32 = 60;
 /// When it has ended, the Job is removed after this time, seconds.
 const KEPT: u32 = 3_600;
-
-/// A variable whose value is in a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SecretVariable {
-    pub(super) variable: String,
-    pub(super) secret: String,
-    pub(super) key: String,
-}
-
-impl std::str::FromStr for SecretVariable {
-    type Err = String;
-
-    /// Parses `VARIABLE=SECRET/KEY`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('=').and_then(|(variable, rest)| {
-            let (secret, key) = rest.split_once('/')?;
-            [variable, secret, key].iter().all(|part| !part.is_empty()).then_some(Self {
-                variable: variable.to_owned(),
-                secret: secret.to_owned(),
-                key: key.to_owned(),
-            })
-        });
-        parts.ok_or_else(|| {
-            "write VARIABLE=SECRET/KEY, for example PGPASSWORD=shop-db/password".to_owned()
-        })
-    }
-}
 
 /// A run in a cluster.
 #[derive(Debug)]
@@ -231,12 +205,5 @@ mod tests {
         );
         assert_eq!(pod["initContainers"], Value::Null);
         assert!(job.others(&Value::Null)["items"][0]["metadata"]["ownerReferences"].is_null());
-    }
-
-    #[test]
-    fn a_variable_of_a_secret_has_three_parts() {
-        for wrong in ["PGPASSWORD", "PGPASSWORD=", "PGPASSWORD=a", "=a/b", "X=/b", "X=a/"] {
-            assert!(wrong.parse::<SecretVariable>().is_err(), "{wrong}");
-        }
     }
 }

@@ -58,10 +58,11 @@ pub(crate) fn run(arguments: &KubernetesJobArguments, printer: Printer) -> Resul
     let own = server
         .get(&format!("/api/v1/namespaces/{}/pods/{own}", server.namespace))
         .map_err(|error| refused("cannot read the coordinator's own pod", error))?;
-    let text = |name: &str| env::var(name).unwrap_or_default();
-    let invitation =
-        crate::generators::INVITATION.map(|name| json!({ "name": name, "value": text(name) }));
-    let manifest = manifest(arguments, &own, invitation.to_vec());
+    let passed = arguments.variable.iter();
+    let passed = passed
+        .map(|name| json!({ "name": name, "value": env::var(name).unwrap_or_default() }))
+        .collect();
+    let manifest = manifest(arguments, &own, passed);
     server
         .create(&jobs, &manifest)
         .map_err(|error| refused("cannot create the Job of the generators", error))?;
@@ -199,6 +200,7 @@ mod tests {
             program: "/dyno".to_owned(),
             cpus: 2,
             memory: "1Gi".to_owned(),
+            variable: Vec::new(),
             anti_affinity: Some("app=postgres,tier=db".to_owned()),
         }
     }

@@ -9,7 +9,6 @@ use super::pods::{containers, disruption, failure, hopeless, name, unschedulable
 use super::volume::{pack, unpack};
 use crate::cli::{self, LaunchArguments};
 use crate::failure::Failure;
-use crate::generators::token;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use crate::spec_file::{self, Experiment};
@@ -23,6 +22,7 @@ use dyno_model::target::{Endpoint, Tls};
 use dyno_store::{Run, StoreError, new_folder};
 use serde_json::Value;
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,8 @@ pub(crate) fn launch(
     if let Some(database) = &arguments.yes_write_to {
         line.extend(["--yes-write-to".to_owned(), database.clone()]);
     }
-    let name = format!("dyno-{}-{}", stem(&plan.name), &token()[..8]);
+    let random = RandomState::new().build_hasher().finish() & 0xffff_ffff;
+    let name = format!("dyno-{}-{random:08x}", stem(&plan.name));
     // Objects that somebody else applies name their namespace; kubectl knows that of its
     // configuration.
     let usual = (!arguments.apply).then_some("default");

@@ -20,4 +20,3 @@ mod pods;
 pub(crate) mod volume;
 
 pub(crate) use api_server::{is_in_cluster, own_address};
-pub(crate) use coordinator_job::SecretVariable;

@@ -3,10 +3,10 @@
 use super::SpecArguments;
 use super::examples::LAUNCH_EXAMPLES;
 use super::values::languages;
-use crate::kubernetes::SecretVariable;
 use clap::{Args, Subcommand};
 use dyno_report::{EN, Lang};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Where `dyno launch` runs experiments.
 #[derive(Debug, Subcommand)]
@@ -65,6 +65,33 @@ pub(crate) struct LaunchArguments {
     pub(crate) lang: Lang,
 }
 
+/// A variable whose value is in a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SecretVariable {
+    pub(crate) variable: String,
+    pub(crate) secret: String,
+    pub(crate) key: String,
+}
+
+impl FromStr for SecretVariable {
+    type Err = String;
+
+    /// Parses `VARIABLE=SECRET/KEY`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('=').and_then(|(variable, rest)| {
+            let (secret, key) = rest.split_once('/')?;
+            [variable, secret, key].iter().all(|part| !part.is_empty()).then_some(Self {
+                variable: variable.to_owned(),
+                secret: secret.to_owned(),
+                key: key.to_owned(),
+            })
+        });
+        parts.ok_or_else(|| {
+            "write VARIABLE=SECRET/KEY, for example PGPASSWORD=shop-db/password".to_owned()
+        })
+    }
+}
+
 /// `dyno kubernetes-job`.
 #[derive(Debug, Args)]
 pub(crate) struct KubernetesJobArguments {
@@ -86,6 +113,9 @@ pub(crate) struct KubernetesJobArguments {
     /// Memory of each
     #[arg(long, default_value = "1Gi")]
     pub(crate) memory: String,
+    /// Variable to pass on to them; can be repeated
+    #[arg(long)]
+    pub(crate) variable: Vec<String>,
     /// Labels of pods whose nodes get none
     #[arg(long)]
     pub(crate) anti_affinity: Option<String>,
@@ -114,4 +144,16 @@ pub(crate) enum VolumeCommand {
         /// Where it is mounted
         folder: PathBuf,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_a_secret_has_three_parts() {
+        for wrong in ["PGPASSWORD", "PGPASSWORD=", "PGPASSWORD=a", "=a/b", "X=/b", "X=a/"] {
+            assert!(wrong.parse::<SecretVariable>().is_err(), "{wrong}");
+        }
+    }
 }
