@@ -5,7 +5,7 @@ use super::coordinator_job::{
     CoordinatorJob, DYNO, EARLIER, HOLDER, RESULTS, SPEC, list, results_in_pod, selector,
 };
 use super::kubectl::{Call, Kubectl};
-use super::pods::{containers, disruption, failure, hopeless, name, unschedulable};
+use super::pods::{containers, disruption, failure, hopeless, is_deleted, name, unschedulable};
 use super::volume::{pack, unpack};
 use crate::cli::{self, LaunchArguments};
 use crate::failure::Failure;
@@ -35,7 +35,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How long the pod may have no node.
 const SCHEDULE_LIMIT: Duration = Duration::from_secs(300);
 /// How long the exit code is waited for when the output has ended.
-const ENDING: Duration = Duration::from_secs(5);
+const ENDING: Duration = Duration::from_secs(3);
+/// How long the API server may be silent while the run is followed.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 /// Most that a config map holds, in bytes, with room for its other fields.
 const CONFIG_MAP_MAX: usize = 1_000_000;
 /// Longest beginning of an object's name that comes from the spec: pods and host names have at most
@@ -422,28 +424,35 @@ impl FollowedRun<'_> {
             }
             silent.store(true, Ordering::Relaxed);
         });
-        let mut silent_since = None;
+        let (mut silent_since, mut heard) = (None, Instant::now());
         let code = loop {
             self.hear(Some(pod))?;
-            let Some(state) = self.made.pod()? else {
-                break Err(Failure::new(
-                    RUN_INCOMPLETE,
-                    "the coordinator's pod was deleted, and its results with it",
-                ));
+            thread::sleep(PAUSE);
+            let state = match self.made.pod() {
+                Ok(Some(state)) => state,
+                Ok(None) => {
+                    break Err(Failure::new(
+                        RUN_INCOMPLETE,
+                        "the coordinator's pod was deleted, and its results with it",
+                    ));
+                }
+                // The run goes on without this process.
+                Err(_) if heard.elapsed() < SILENCE_LIMIT => continue,
+                Err(failure) => break Err(failure),
             };
+            heard = Instant::now();
             let ended = containers(&state).find(|it| it["name"] == DYNO);
             let ended = ended.map(|it| &it["state"]["terminated"]["exitCode"]);
             if let Some(code) = ended.and_then(Value::as_u64) {
                 break Ok(self.code(&state, code));
             }
-            if is_silent.load(Ordering::Relaxed) {
+            // The status of a pod that is being ended is not updated for each container.
+            if is_deleted(&state) && is_silent.load(Ordering::Relaxed) {
                 let since = *silent_since.get_or_insert_with(Instant::now);
-                // The status of a pod that is being ended is not updated for each container.
                 if since.elapsed() > ENDING {
                     break Ok(self.code(&state, INTERRUPTED.into()));
                 }
             }
-            thread::sleep(PAUSE);
         };
         // Its end is that of the container.
         if code.is_ok() {

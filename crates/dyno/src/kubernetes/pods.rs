@@ -19,6 +19,11 @@ pub(super) fn name(pod: &Value) -> &str {
     pod["metadata"]["name"].as_str().unwrap_or("?")
 }
 
+/// True for a pod that is being ended.
+pub(super) fn is_deleted(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_string()
+}
+
 /// The generator that a pod is.
 fn index(pod: &Value) -> Option<u32> {
     let index = &pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"];
@@ -106,7 +111,6 @@ pub(super) fn failure(pod: &Value) -> Option<String> {
 /// Why a Job cannot go on, if it cannot; `seen` has the generators whose pods existed. Deleting one
 /// pod makes the Job end all others, so that the first cause is looked for first.
 pub(super) fn trouble(job: &Value, pods: &[Value], seen: &mut BTreeSet<u32>) -> Option<String> {
-    let is_deleted = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_string();
     let present: BTreeSet<u32> = pods.iter().filter_map(index).collect();
     let gone = seen.difference(&present).next();
     let gone = gone.map(|index| format!("the pod of generator {index} was deleted"));
@@ -118,7 +122,7 @@ pub(super) fn trouble(job: &Value, pods: &[Value], seen: &mut BTreeSet<u32>) -> 
         .or_else(|| pods.iter().filter(|pod| !is_deleted(pod)).find_map(failure))
         .or(gone)
         .or_else(|| {
-            let pod = pods.iter().find(is_deleted)?;
+            let pod = pods.iter().find(|pod| is_deleted(pod))?;
             Some(failure(pod).unwrap_or_else(|| format!("pod {} was deleted", name(pod))))
         })
         .or_else(|| {
