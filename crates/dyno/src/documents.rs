@@ -254,6 +254,9 @@ const WHOLE: [&str; 7] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
      \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
      [[background]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
+    "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 2\nduration = \"1s\"\ngenerators = 2\n\
+     [launcher]\nkind = \"kubernetes\"\n",
 ];
 
 /// The table of a section in a spec, if present.

@@ -146,9 +146,9 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
-        Command::Launch { engine: LaunchEngine::Kubernetes(arguments) } => {
-            kubernetes::launch::launch(*arguments, &catalog(), printer)
-        }
+        Command::Launch(arguments) => match arguments.engine {
+            LaunchEngine::Kubernetes => kubernetes::launch::launch(*arguments, &catalog(), printer),
+        },
         Command::Generator => generators::generator::generator(),
         Command::KubernetesJob(arguments) => kubernetes::generator_job::run(&arguments, printer),
         Command::Volume { command } => kubernetes::volume::run(&command),

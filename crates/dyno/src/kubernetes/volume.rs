@@ -67,6 +67,8 @@ pub(crate) fn run(command: &VolumeCommand) -> Result<u8, Failure> {
 /// Waits until the volume is released, or nobody has fetched the results for long.
 fn hold(folder: &Path) {
     let (run, mut used, mut checked) = (folder.join(RUN), Instant::now(), Instant::now());
+    // The container that received earlier results was released with the same mark.
+    let _ = fs::remove_file(folder.join(RELEASED));
     while !folder.join(RELEASED).exists() && used.elapsed() < ABANDONED {
         std::thread::sleep(PAUSE);
         if checked.elapsed() > CHECK_INTERVAL {

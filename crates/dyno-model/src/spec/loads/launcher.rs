@@ -7,20 +7,25 @@ use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
 use crate::spec::tree::Value;
 
+/// Processors and memory of each pod.
+const CPUS: u32 = 1;
+const MEMORY: &str = "1Gi";
+
 /// Reads the table, if it exists.
 pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     let Some(fields) = top.inner("launcher", &LAUNCHER) else { return LauncherPlan::default() };
     let kind = fields.choice("kind", &LauncherKind::ALL.map(|kind| (kind.name(), kind)));
     let kind = kind.unwrap_or_default();
     let text = |key| fields.text(key).map(str::to_owned);
+    let has_pods = kind == LauncherKind::Kubernetes;
     let plan = LauncherPlan {
         kind,
         command: text("command"),
         hosts: hosts(&fields),
         address: text("address"),
         program: text("program"),
-        cpus: fields.integer("cpus"),
-        memory: text("memory"),
+        cpus: fields.integer("cpus").or(has_pods.then_some(CPUS)),
+        memory: text("memory").or_else(|| has_pods.then(|| MEMORY.to_owned())),
         anti_affinity: text("anti_affinity"),
     };
     if kind == LauncherKind::Command && plan.command.is_none() {

@@ -1,28 +1,26 @@
 //! Arguments of commands for Kubernetes.
 
 use super::SpecArguments;
-use super::examples::LAUNCH_EXAMPLES;
 use super::values::languages;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use dyno_report::{EN, Lang};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Where `dyno launch` runs experiments.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LaunchEngine {
-    /// Write or make the objects of a run in Kubernetes: coordinator and generators as Jobs
-    ///
-    /// Without --apply, the objects are written to stdout as JSON for kubectl. With --apply, kubectl
-    /// makes them; dyno follows the run, copies its results, ends with its exit code, and removes
-    /// everything, also after Ctrl-C.
-    #[command(after_long_help = LAUNCH_EXAMPLES)]
-    Kubernetes(Box<LaunchArguments>),
+    /// Kubernetes: coordinator and generators as Jobs
+    Kubernetes,
 }
 
-/// `dyno launch kubernetes`.
+/// `dyno launch`.
 #[derive(Debug, Args)]
 pub(crate) struct LaunchArguments {
+    /// Where it runs
+    #[arg(value_name = "ENGINE", value_enum)]
+    pub(crate) engine: LaunchEngine,
+
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
 

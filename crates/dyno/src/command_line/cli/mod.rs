@@ -86,7 +86,7 @@ impl Cli {
             Some(Command::Import(arguments)) => arguments.lang,
             Some(Command::Serve(arguments)) => arguments.lang,
             Some(Command::Doctor(arguments)) => arguments.lang,
-            Some(Command::Launch { engine: LaunchEngine::Kubernetes(arguments) }) => arguments.lang,
+            Some(Command::Launch(arguments)) => arguments.lang,
             _ => EN,
         }
     }
@@ -144,11 +144,12 @@ pub(crate) enum Command {
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
     /// Run an experiment in a cluster, with its generators
-    Launch {
-        /// Where it runs
-        #[command(subcommand)]
-        engine: LaunchEngine,
-    },
+    ///
+    /// Without --apply, the objects of the run are written to stdout as JSON for kubectl. With
+    /// --apply, kubectl makes them; dyno follows the run, copies its results, ends with its exit
+    /// code, and removes everything, also after Ctrl-C.
+    #[command(after_long_help = LAUNCH_EXAMPLES)]
+    Launch(Box<LaunchArguments>),
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
