@@ -230,7 +230,7 @@ fn literal(text: &str) -> Option<Value> {
 }
 
 /// Specs that together contain every section of the reference.
-const WHOLE: [&str; 7] = [
+const WHOLE: [&str; 8] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
      \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
      [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< \
