@@ -1,4 +1,4 @@
-//! `dyno kubernetes-job`: creates the Job of the generators, follows it until it ends, and says why
+//! Creates the Job of the generators, follows it until it ends, and says why
 //! it failed. It runs in the coordinator's pod as the process of the launcher.
 
 use super::api_server::{ApiError, ApiServer};

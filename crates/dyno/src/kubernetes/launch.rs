@@ -1,4 +1,4 @@
-//! `dyno launch kubernetes`: writes the objects of a run in a cluster, or makes them, follows the
+//! Launches a run in a cluster: writes its objects, or makes them, follows the
 //! run, copies its results and removes everything.
 
 use super::coordinator_job::{

@@ -1,4 +1,4 @@
-//! `dyno volume`: the volume with the results in the coordinator's pod. A second container holds it
+//! The volume with the results in the coordinator's pod. A second container holds it
 //! until the results are copied out of it: the image has neither a shell nor tar.
 
 use crate::cli::VolumeCommand;
