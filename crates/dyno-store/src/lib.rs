@@ -78,4 +78,4 @@ pub use single::SingleRun;
 pub use summary::{LimitSummary, summary_schema};
 pub use timeline::TimelineLine;
 pub use trials::{RunData, TrialData};
-pub use writer::{RunWriter, new_folder};
+pub use writer::{RunWriter, is_in_use, new_folder};

@@ -474,6 +474,16 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
     format!("{}\n", masked_json(&text)).into_bytes()
 }
 
+/// True while a process writes a run's results. A run that begins in the same microseconds would be
+/// refused, so this is for long intervals.
+#[must_use]
+pub fn is_in_use(folder: &Path) -> bool {
+    let events = dyno_files::open(&folder.join(EVENTS_FILE), dyno_files::NO_LIMIT);
+    events.is_ok_and(|it| {
+        matches!(it.into_file().try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+    })
+}
+
 /// Locks the event log for this process until it ends. File systems without locks are trusted.
 pub(crate) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
     match events.try_lock() {

@@ -230,7 +230,7 @@ fn literal(text: &str) -> Option<Value> {
 }
 
 /// Specs that together contain every section of the reference.
-const WHOLE: [&str; 7] = [
+const WHOLE: [&str; 8] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
      \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
      [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< \
@@ -254,6 +254,9 @@ const WHOLE: [&str; 7] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
      \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
      [[background]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
+    "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 2\nduration = \"1s\"\ngenerators = 2\n\
+     [launcher]\nkind = \"kubernetes\"\n",
 ];
 
 /// The table of a section in a spec, if present.

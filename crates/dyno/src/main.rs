@@ -11,6 +11,7 @@
 //!   its parts; `preflight`: checks whether it can run here; `checkup`: observations about the
 //!   machine;
 //! * `generators`: trials whose clients are in several processes;
+//! * `kubernetes`: generators and coordinators in pods;
 //! * `import`: results of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: errors that end the program; `printer`: the
@@ -26,6 +27,7 @@ mod failure;
 mod generators;
 mod import;
 mod interrupt;
+mod kubernetes;
 mod printer;
 #[cfg(test)]
 mod reference;
@@ -42,7 +44,7 @@ use workloads::{client_groups, workload, workload_set};
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use cli::{Cli, Command};
+use cli::{Cli, Command, LaunchEngine};
 use dyno_model::exit_code;
 use failure::Failure;
 use printer::Printer;
@@ -150,7 +152,12 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
+        Command::Launch(arguments) => match arguments.engine {
+            LaunchEngine::Kubernetes => kubernetes::launch::launch(*arguments, &catalog(), printer),
+        },
         Command::Generator => generators::generator::generator(),
+        Command::KubernetesJob(arguments) => kubernetes::generator_job::run(&arguments, printer),
+        Command::Volume { command } => kubernetes::volume::run(&command),
         Command::Supervise => Ok(exit_code::OK), // handled in main
     }
 }

@@ -104,6 +104,11 @@ impl Printer {
         }
     }
 
+    /// Standard output for bytes that are no text.
+    pub(crate) fn raw_output() -> io::StdoutLock<'static> {
+        io::stdout().lock()
+    }
+
     /// Writes any other text, without a line end.
     pub(crate) fn raw_message(self, text: &str) {
         let _ = io::stderr().lock().write_all(masked(text).as_bytes());

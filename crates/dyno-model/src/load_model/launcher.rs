@@ -25,6 +25,27 @@ pub struct LauncherPlan {
     /// program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Processors that each generator's pod gets for itself; 0: it shares those of its node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Memory of each generator's pod, as a quantity of Kubernetes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// Label selector of pods whose nodes get no generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anti_affinity: Option<String>,
+}
+
+/// The names and values of labels, such as `app=postgres,tier=database`; `None` when it is no such
+/// list.
+#[must_use]
+pub fn label_pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    let pairs = text.split(',').map(|pair| pair.trim().split_once('='));
+    let is_plain = |word: &str| {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
+        !word.is_empty() && word.bytes().all(is_allowed)
+    };
+    pairs.map(|pair| pair.filter(|(name, value)| is_plain(name) && is_plain(value))).collect()
 }
 
 crate::named! {
@@ -43,5 +64,7 @@ crate::named! {
         Slurm = "slurm",
         /// `mpirun` of Open MPI.
         Mpi = "mpi",
+        /// An Indexed Job of Kubernetes, created from within the cluster.
+        Kubernetes = "kubernetes",
     }
 }

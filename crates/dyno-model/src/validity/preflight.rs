@@ -84,6 +84,8 @@ pub enum Obstacle {
         /// The program.
         program: String,
     },
+    /// Generators are to be pods, and this process is none.
+    NotInCluster,
     /// Generators could not connect to the coordinator's address.
     NoAddress {
         /// The address.

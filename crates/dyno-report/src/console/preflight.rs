@@ -105,6 +105,7 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
         Obstacle::NoLauncher { launcher, program } => {
             fill!(words::NO_LAUNCHER, lang, launcher, program)
         }
+        Obstacle::NotInCluster => fill!(words::NOT_IN_CLUSTER, lang),
         Obstacle::NoAddress { address, reason } => {
             fill!(words::NO_ADDRESS, lang, address, reason)
         }
@@ -146,6 +147,7 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
     Some(match obstacle {
         Obstacle::TooFewFiles { needed, .. } => format!("ulimit -n {needed}"),
         Obstacle::NoLauncher { program, .. } => fill!(words::NO_LAUNCHER_REMEDY, lang, program),
+        Obstacle::NotInCluster => fill!(words::NOT_IN_CLUSTER_REMEDY, lang),
         Obstacle::NoAddress { .. } => fill!(words::NO_ADDRESS_REMEDY, lang),
         Obstacle::NoProgram { program, .. } | Obstacle::NoMonitor { program } => {
             fill!(words::NO_PROGRAM_REMEDY, lang, program)

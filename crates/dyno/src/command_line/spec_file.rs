@@ -11,8 +11,10 @@ use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Configuration, DataPolicy, Plan, SystemSource};
 use dyno_model::spec::{self, Input, TextKind};
 use dyno_model::words;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
 /// The built-in experiment, which runs without a server.
@@ -55,6 +57,25 @@ pub(crate) fn load(
     };
     plan.group_by_data(shared_data);
     Ok(Experiment { text: stored, plan })
+}
+
+thread_local! {
+    /// Scripts that were read, if they are collected: those who read scripts have no state.
+    static SCRIPTS: RefCell<Option<BTreeMap<PathBuf, String>>> = const { RefCell::new(None) };
+}
+
+/// As [`load`], with the scripts that the spec names.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_with_scripts(
+    arguments: &SpecArguments,
+    catalog: &[WorkloadDescription],
+) -> Result<(Experiment, Vec<(PathBuf, String)>), Failure> {
+    SCRIPTS.set(Some(BTreeMap::new()));
+    let experiment = load(arguments, catalog);
+    let scripts = SCRIPTS.take().unwrap_or_default();
+    Ok((experiment?, scripts.into_iter().collect()))
 }
 
 /// True for the text of the built-in experiment.
@@ -105,7 +126,14 @@ fn script(file: &Path, kind: TextKind) -> Result<String, String> {
             _ => reason(&error),
         }
     })?;
-    String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))?;
+    SCRIPTS.with_borrow_mut(|scripts| {
+        if let Some(scripts) = scripts {
+            scripts.insert(file.to_owned(), text.clone());
+        }
+    });
+    Ok(text)
 }
 
 /// Where a text stops being UTF-8: the offset, and the line, counted from 1.

@@ -6,6 +6,7 @@ use super::link::Link;
 use super::message::{Hello, Order, PROTOCOL};
 use super::secure;
 use crate::interrupt::Interrupts;
+use crate::kubernetes::own_address;
 use dyno_drivers::lock;
 use dyno_engine::TrialError;
 use dyno_files::{create_new, read_text};
@@ -24,14 +25,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long all generators may take to join.
+/// How long all generators may take to join when nothing launches them.
 const JOIN_LIMIT: Duration = Duration::from_secs(60);
 /// How long a new connection may take to send its token.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 /// Pause between two checks for who has connected.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a lost generator's process is given to end, for the reason.
+/// How long a lost generator's process is given to end, for the reason; and a launcher of all, which
+/// may have to ask for it.
 const ENDING: Duration = Duration::from_millis(500);
+const ENDING_OF_ALL: Duration = Duration::from_secs(2);
 /// How long the command that cleans up after a launcher may take.
 const AT_END_LIMIT: Duration = Duration::from_secs(10);
 /// Longest output that is read, in bytes: that of a supervised command is not longer.
@@ -74,6 +77,7 @@ pub(super) struct Launched {
     output: PathBuf,
     /// The generator that it started; `None`: all.
     generator: Option<u32>,
+    join_limit: Duration,
 }
 
 impl Launched {
@@ -96,9 +100,9 @@ impl Launched {
                 .map_err(|error| format!("{}: {error}", path.display()))?;
         }
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let shell = |text: String, log: &Path| Launch {
-            program: PathBuf::from("/bin/sh"),
-            arguments: vec!["-c".to_owned(), text],
+        let launch = |line: Vec<String>, log: &Path| Launch {
+            program: line.first().map(PathBuf::from).unwrap_or_default(),
+            arguments: line.into_iter().skip(1).collect(),
             environment: environment.clone(),
             folder: here.clone(),
             log: log.to_owned(),
@@ -106,18 +110,19 @@ impl Launched {
             is_command: true,
             ..Launch::default()
         };
-        if let Some(text) = command.at_end {
+        if let Some(line) = command.at_end {
             let last = Last {
-                launch: shell(text, Path::new("/dev/null")),
+                launch: launch(line, Path::new("/dev/null")),
                 limit: AT_END_LIMIT,
                 what: "the command that cleans up after generators".to_owned(),
             };
             supervisor.run_at_end(last).map_err(|error| error.to_string())?;
         }
         let input = input.map(|(path, _)| path);
-        let launch = Launch { input, ..shell(command.text, &output) };
+        let launch = Launch { input, ..launch(command.line, &output) };
         supervisor.handle.launch(launch).map_err(|error| error.to_string())?;
-        Ok(Self { supervisor, output, generator: command.generator })
+        let LaunchCommand { generator, join_limit, .. } = command;
+        Ok(Self { supervisor, output, generator, join_limit })
     }
 
     /// How it ended, if it has, with the end of its output.
@@ -214,7 +219,8 @@ impl Fleet {
         let launches = lock(&self.launches);
         let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == number);
         let own = launches.iter().find(is_own)?;
-        let deadline = Instant::now() + ENDING;
+        let deadline =
+            Instant::now() + if own.generator.is_some() { ENDING } else { ENDING_OF_ALL };
         loop {
             match own.ending() {
                 None if Instant::now() < deadline => std::thread::sleep(PAUSE),
@@ -245,9 +251,13 @@ impl Drop for Fleet {
 /// # Errors
 /// When this machine does not have the address, in words.
 pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), String> {
-    let text = plan.address.as_deref().unwrap_or("127.0.0.1");
+    let text = &match &plan.address {
+        Some(address) => address.clone(),
+        None if plan.kind == LauncherKind::Kubernetes => own_address()?,
+        None => "127.0.0.1".to_owned(),
+    };
     let with_port = if text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-        text.to_owned()
+        text.clone()
     } else {
         format!("{text}:0")
     };
@@ -259,7 +269,7 @@ pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), Strin
     let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
     listener.set_nonblocking(true).map_err(told)?;
     let port = listener.local_addr().map_err(told)?.port();
-    let host = with_port.rsplit_once(':').map_or(text, |(host, _)| host);
+    let host = with_port.rsplit_once(':').map_or(text.as_str(), |(host, _)| host);
     Ok((listener, format!("{host}:{port}")))
 }
 
@@ -337,8 +347,9 @@ impl Waiting {
                     return Err(format!("{who} did not join: {ending}{}", because()));
                 }
             }
-            if began.elapsed() > JOIN_LIMIT {
-                let (number, limit) = (self.number, JOIN_LIMIT.as_secs());
+            let limit = self.launches.iter().map(|it| it.join_limit).max().unwrap_or(JOIN_LIMIT);
+            if began.elapsed() > limit {
+                let (number, limit) = (self.number, limit.as_secs());
                 let first = self.launches.first().map(|it| said(&it.output)).unwrap_or_default();
                 return Err(format!(
                     "only {joined} of {number} generators joined within {limit} s{}{first}",

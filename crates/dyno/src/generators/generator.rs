@@ -20,11 +20,12 @@ use dyno_model::target::Target;
 use dyno_store::environment::boot_id;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
-use signal_hook::low_level;
+use signal_hook::consts::SIGTERM;
+use signal_hook::{flag, low_level};
 use std::env;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -50,6 +51,8 @@ const RANKS: [&str; 5] =
 pub(crate) fn generator() -> Result<u8, Failure> {
     let invitation = invitation().map_err(|text| Failure::new(exit_code::USAGE, text))?;
     raise_limit();
+    // The first process of a container ignores signals that it does not handle.
+    let _ = flag::register_conditional_shutdown(SIGTERM, 143, Arc::new(AtomicBool::new(true)));
     let mut link =
         connect(&invitation).map_err(|text| Failure::new(exit_code::RUN_INCOMPLETE, text))?;
     link.trust();

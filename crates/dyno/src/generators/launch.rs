@@ -6,6 +6,7 @@ use super::secure::token;
 use dyno_host::shell::missing_command;
 use dyno_model::launcher::{LauncherKind, LauncherPlan};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 /// Variables that tell a generator where its coordinator is, the fingerprint of its key, the token,
 /// and its own number.
@@ -54,19 +55,26 @@ impl Invitation {
     }
 }
 
+/// How long all generators may take to join: processes, and pods whose image is pulled first, perhaps
+/// by a node that has yet to start.
+const JOIN_LIMIT: Duration = Duration::from_secs(60);
+const PODS_JOIN_LIMIT: Duration = Duration::from_secs(300);
+
 /// A command that starts one generator, or all.
 #[derive(Debug)]
 pub(super) struct LaunchCommand {
-    /// For a shell.
-    pub(super) text: String,
+    /// Program and arguments.
+    pub(super) line: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
     pub(super) input: Option<String>,
     /// A command that removes what the launcher leaves when it is killed; run last in any case.
-    pub(super) at_end: Option<String>,
+    pub(super) at_end: Option<Vec<String>>,
     /// True for a launcher that does not remove its temporary files when it is killed.
     pub(super) leaves_files: bool,
     /// The generator that it starts; `None`: all.
     pub(super) generator: Option<u32>,
+    /// How long generators may take to join.
+    pub(super) join_limit: Duration,
 }
 
 /// The commands that start generators.
@@ -78,15 +86,15 @@ pub(super) fn commands(
     number: u32,
     invitation: &Invitation,
 ) -> Result<Vec<LaunchCommand>, String> {
+    let own = || {
+        let own = std::env::current_exe();
+        own.map(|path| path.display().to_string())
+            .map_err(|error| format!("the path of dyno is unknown: {error}"))
+    };
     let program = match (&plan.program, plan.kind) {
         (Some(program), _) => program.clone(),
         (None, LauncherKind::Ssh) => "dyno".to_owned(),
-        (None, _) => {
-            let own = std::env::current_exe();
-            own.map_err(|error| format!("the path of dyno is unknown: {error}"))?
-                .display()
-                .to_string()
-        }
+        (None, _) => own()?,
     };
     let generator = format!("{} generator", quoted(&program));
     let environment = |rank: Option<u32>| {
@@ -102,22 +110,24 @@ pub(super) fn commands(
     };
     let each = |text: &dyn Fn(u32) -> String| -> Vec<LaunchCommand> {
         let one = |rank| LaunchCommand {
-            text: text(rank),
+            line: in_shell(text(rank)),
             environment: environment(Some(rank)),
             input: None,
             at_end: None,
             leaves_files: false,
             generator: Some(rank),
+            join_limit: JOIN_LIMIT,
         };
         (0..number).map(one).collect()
     };
     let all = |text: String| LaunchCommand {
-        text: format!("exec {text}"),
+        line: in_shell(format!("exec {text}")),
         environment: environment(None),
         input: None,
         at_end: None,
         leaves_files: plan.kind == LauncherKind::Mpi,
         generator: None,
+        join_limit: JOIN_LIMIT,
     };
     Ok(match plan.kind {
         LauncherKind::Local => each(&|_| format!("exec {generator}")),
@@ -133,7 +143,7 @@ pub(super) fn commands(
             // An allocation made by srun outlives it. Within one of the user's, no job has the
             // name.
             let job = format!("dyno-{}", &token()[..16]);
-            let at_end = Some(format!("exec scancel --quiet --name={job}"));
+            let at_end = Some(in_shell(format!("exec scancel --quiet --name={job}")));
             let text = format!(
                 "srun --job-name={job} --ntasks={number} --kill-on-bad-exit=1 --export=ALL \
                  --input=none {generator}"
@@ -143,6 +153,27 @@ pub(super) fn commands(
         LauncherKind::Mpi => vec![all(format!(
             "mpirun -n {number} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
         ))],
+        LauncherKind::Kubernetes => {
+            // A coordinator's image has no shell.
+            let name = format!("dyno-generators-{}", &token()[..12]);
+            let job = [own()?, "kubernetes-job".to_owned(), format!("--name={name}")];
+            let given = |option: &str, value: Option<String>| {
+                value.map(|value| format!("--{option}={value}"))
+            };
+            let options = [
+                given("generators", Some(number.to_string())),
+                given("program", Some(program.clone())),
+                given("cpus", plan.cpus.map(|cpus| cpus.to_string())),
+                given("memory", plan.memory.clone()),
+                given("anti-affinity", plan.anti_affinity.clone()),
+            ];
+            let passed = [COORDINATOR, KEY, TOKEN].map(|name| format!("--variable={name}"));
+            let options = options.into_iter().flatten().chain(passed);
+            let line = job.iter().cloned().chain(options).collect();
+            let at_end = job.into_iter().chain(["--delete".to_owned()]).collect();
+            let join_limit = PODS_JOIN_LIMIT;
+            vec![LaunchCommand { line, at_end: Some(at_end), join_limit, ..all(String::new()) }]
+        }
         LauncherKind::Ssh => {
             let hosts = &plan.hosts;
             (0..number)
@@ -175,7 +206,7 @@ fn tunnel(host: &str, rank: u32, generator: &str, invitation: &Invitation) -> (S
 /// The launcher's program, if it cannot be found here.
 pub(super) fn missing(plan: &LauncherPlan) -> Option<String> {
     let text = match plan.kind {
-        LauncherKind::Local => return None,
+        LauncherKind::Local | LauncherKind::Kubernetes => return None,
         LauncherKind::Command => plan.command.as_deref()?,
         LauncherKind::Slurm => "srun",
         LauncherKind::Mpi => "mpirun",
@@ -183,6 +214,10 @@ pub(super) fn missing(plan: &LauncherPlan) -> Option<String> {
     };
     let text = text.replace("{generator}", "true").replace("{rank}", "0");
     missing_command(&text).map(str::to_owned)
+}
+
+fn in_shell(text: String) -> Vec<String> {
+    vec!["/bin/sh".to_owned(), "-c".to_owned(), text]
 }
 
 /// A word as a shell takes it.

@@ -1,6 +1,7 @@
 //! Checks before a run whether its generators can be started and can find this machine.
 
 use super::{fleet, launch};
+use crate::kubernetes::is_in_cluster;
 use dyno_model::launcher::LauncherKind;
 use dyno_model::plan::Plan;
 use dyno_model::preflight::Obstacle;
@@ -10,6 +11,9 @@ pub(crate) fn obstacles(plan: &Plan) -> Vec<Obstacle> {
     let launcher = &plan.launcher;
     if plan.most_generators() == 0 {
         return Vec::new();
+    }
+    if launcher.kind == LauncherKind::Kubernetes && !is_in_cluster() {
+        return vec![Obstacle::NotInCluster];
     }
     let missing = launch::missing(launcher).map(|program| match launcher.kind {
         LauncherKind::Command => {

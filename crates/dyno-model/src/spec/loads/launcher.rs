@@ -1,11 +1,15 @@
 //! `[launcher]`: what starts load generators, and which experiments can be divided among several.
 
 use crate::catalog::LUA;
-use crate::launcher::{LauncherKind, LauncherPlan};
+use crate::launcher::{LauncherKind, LauncherPlan, label_pairs};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
 use crate::spec::tree::Value;
+
+/// Processors and memory of each pod.
+const CPUS: u32 = 1;
+const MEMORY: &str = "1Gi";
 
 /// Reads the table, if it exists.
 pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
@@ -13,12 +17,16 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     let kind = fields.choice("kind", &LauncherKind::ALL.map(|kind| (kind.name(), kind)));
     let kind = kind.unwrap_or_default();
     let text = |key| fields.text(key).map(str::to_owned);
+    let has_pods = kind == LauncherKind::Kubernetes;
     let plan = LauncherPlan {
         kind,
         command: text("command"),
         hosts: hosts(&fields),
         address: text("address"),
         program: text("program"),
+        cpus: fields.integer("cpus").or(has_pods.then_some(CPUS)),
+        memory: text("memory").or_else(|| has_pods.then(|| MEMORY.to_owned())),
+        anti_affinity: text("anti_affinity"),
     };
     if kind == LauncherKind::Command && plan.command.is_none() {
         fields.missing("command", "add for example `command = \"taskset -c {rank} {generator}\"`");
@@ -26,7 +34,14 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     if kind == LauncherKind::Ssh && plan.hosts.is_empty() {
         fields.missing("hosts", "add for example `hosts = [\"load1\", \"load2\"]`");
     }
-    for (key, only) in [("command", LauncherKind::Command), ("hosts", LauncherKind::Ssh)] {
+    let of_one_kind = [
+        ("command", LauncherKind::Command),
+        ("hosts", LauncherKind::Ssh),
+        ("cpus", LauncherKind::Kubernetes),
+        ("memory", LauncherKind::Kubernetes),
+        ("anti_affinity", LauncherKind::Kubernetes),
+    ];
+    for (key, only) in of_one_kind {
         if kind != only && fields.node(key).is_some() {
             let message = format!("`launcher.{key}` is for `kind = \"{only}\"`, not `\"{kind}\"`");
             fields.refuse(key, message, "remove one of them");
@@ -35,6 +50,10 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     if let Some(command) = plan.command.as_ref().filter(|it| !it.contains("{generator}")) {
         let message = format!("`launcher.command` starts no generator: `{command}`");
         fields.refuse("command", message, "put `{generator}` where the generator's command goes");
+    }
+    if let Some(labels) = plan.anti_affinity.as_ref().filter(|it| label_pairs(it).is_none()) {
+        let message = format!("`launcher.anti_affinity` is no list of labels: `{labels}`");
+        fields.refuse("anti_affinity", message, "write for example `app=postgres,tier=database`");
     }
     plan
 }

@@ -166,18 +166,19 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     average, at most 5 % of them are false (Benjamini and Hochberg; Benjamini and
     Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a
     margin of 5 %. Inconclusive: the data does not decide, which does not mean that
-    there is no difference. Intervals of other comparisons are widened accordingly,
-    to 97.5 % or more. Over all configurations: one ratio from a linear mixed model
-    on logarithms with runs, blocks and server starts as strata (REML,
-    Satterthwaite). These answers come first. A configuration is called better or
-    worse in a metric only if that metric was decided over all configurations or in
-    any of them. Kinds of statements are tested last (Holm), and only if one of the
-    answers above was decided. They show where a difference comes from and do not
-    change the outcome. Rank-based: the same ratio without assumptions about the
-    distribution, the median of the ratios of each trial of new to each trial of
-    base (Hodges and Lehmann), with the uncorrected 95 % interval of the rank-sum
-    test (Mann and Whitney), from four trials per side. It does not change the
-    verdict.
+    there is no difference.
+    Intervals of other comparisons are widened accordingly, to 97.5 % or more.
+    Over all configurations: one ratio from a linear mixed model on logarithms with
+    runs, blocks and server starts as strata (REML, Satterthwaite). These answers
+    come first. A configuration is called better or worse in a metric only if that
+    metric was decided over all configurations or in any of them.
+    Kinds of statements are tested last (Holm), and only if one of the answers above
+    was decided. They show where a difference comes from and do not change the
+    outcome.
+    Rank-based: the same ratio without assumptions about the distribution, the
+    median of the ratios of each trial of new to each trial of base (Hodges and
+    Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and
+    Whitney), from four trials per side. It does not change the verdict.
 
     Only in base, not compared
     * MariaDB, 1 client

@@ -595,6 +595,8 @@ messages! {
         NO_PROGRAM_REMEDY: "install {program}, or change the command",
         NO_LAUNCHER: "`launcher.kind = \"{launcher}\"` starts generators with {program}, which is not installed",
         NO_LAUNCHER_REMEDY: "install {program}, or choose another `launcher.kind`",
+        NOT_IN_CLUSTER: "`launcher.kind = \"kubernetes\"` starts generators as pods, and this process runs in no cluster",
+        NOT_IN_CLUSTER_REMEDY: "run it in the cluster: dyno launch kubernetes SPEC --image IMAGE --apply",
         NO_ADDRESS: "the coordinator cannot use `launcher.address` {address}: {reason}",
         NO_ADDRESS_REMEDY: "give an address of this machine that all generators can reach",
         NO_MONITOR: "monitor.command runs {program}, which is not installed: the server's machine will not be monitored",

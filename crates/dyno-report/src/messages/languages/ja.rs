@@ -470,6 +470,8 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             NO_PROGRAM_REMEDY: "{program}をインストールするか、コマンドを変更してください",
             NO_LAUNCHER: "`launcher.kind = \"{launcher}\"`は{program}で負荷生成プロセスを起動しますが、{program}がインストールされていません",
             NO_LAUNCHER_REMEDY: "{program}をインストールするか、`launcher.kind`を変更してください",
+            NOT_IN_CLUSTER: "`launcher.kind = \"kubernetes\"`は負荷生成プロセスをPodとして起動しますが、このプロセスはクラスター内で実行されていません",
+            NOT_IN_CLUSTER_REMEDY: "クラスター内で実行してください：dyno launch kubernetes SPEC --image IMAGE --apply",
             NO_ADDRESS: "コーディネーターは`launcher.address`の{address}を使用できません：{reason}",
             NO_ADDRESS_REMEDY: "すべての負荷生成プロセスから接続できる、このマシンのアドレスを指定してください",
             NO_MONITOR: "monitor.commandが実行する{program}がインストールされていません。サーバーのマシンは監視されません",

@@ -469,6 +469,8 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             NO_PROGRAM_REMEDY: "{program} 프로그램을 설치하거나 명령을 변경하십시오",
             NO_LAUNCHER: "`launcher.kind = \"{launcher}\"` 설정은 {program} 프로그램으로 발생기를 시작하지만, 이 프로그램이 설치되어 있지 않습니다",
             NO_LAUNCHER_REMEDY: "{program} 프로그램을 설치하거나 `launcher.kind`를 변경하십시오",
+            NOT_IN_CLUSTER: "`launcher.kind = \"kubernetes\"` 설정은 발생기를 파드로 시작하지만, 이 프로세스는 클러스터에서 실행되고 있지 않습니다",
+            NOT_IN_CLUSTER_REMEDY: "클러스터에서 실행하십시오: dyno launch kubernetes SPEC --image IMAGE --apply",
             NO_ADDRESS: "코디네이터가 `launcher.address` {address} 주소를 사용할 수 없습니다: {reason}",
             NO_ADDRESS_REMEDY: "모든 발생기에서 접속할 수 있는 이 장비의 주소를 지정하십시오",
             NO_MONITOR: "monitor.command에서 실행하는 {program} 프로그램이 설치되어 있지 않습니다. 서버 장비는 모니터링되지 않습니다",

@@ -135,3 +135,12 @@ pub(super) const COMPLETIONS_EXAMPLES: &str = "Examples:
 
 pub(super) const MAN_EXAMPLES: &str = "Examples:
   dyno man ~/.local/share/man/man1      man dyno, man dyno-run";
+
+pub(super) const LAUNCH_EXAMPLES: &str = "Examples:
+  dyno launch kubernetes shop.toml --generators 4 --image registry/dyno:0.1.0 --apply
+  dyno launch kubernetes shop.toml --image registry/dyno:0.1.0 --namespace perf \\
+      --secret PGPASSWORD=shop-db/password --apply
+  dyno launch kubernetes shop.toml --image registry/dyno:0.1.0 > run.json
+                                        for `kubectl apply -f run.json`
+  dyno launch kubernetes --resume results/shop/20260301T101500Z-a3f9 \\
+      --image registry/dyno:0.1.0 --apply";

@@ -3,6 +3,7 @@
 
 mod examples;
 mod finished_runs;
+mod kubernetes;
 mod values;
 
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ use dyno_model::units::Nanos;
 use dyno_report::{EN, Export, Format, Lang};
 use examples::*;
 pub(crate) use finished_runs::*;
+pub(crate) use kubernetes::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -84,6 +86,7 @@ impl Cli {
             Some(Command::Import(arguments)) => arguments.language.lang,
             Some(Command::Serve(arguments)) => arguments.language.lang,
             Some(Command::Doctor(arguments)) => arguments.language.lang,
+            Some(Command::Launch(arguments)) => arguments.language.lang,
             _ => EN,
         }
     }
@@ -140,6 +143,13 @@ pub(crate) enum Command {
     /// Serve canned replies over a database protocol, to measure the limit of a load generator
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
+    /// Run an experiment in a cluster, with its generators
+    ///
+    /// Without --apply, the objects of the run are written to stdout as JSON for kubectl. With
+    /// --apply, kubectl makes them; dyno follows the run, copies its results, ends with its exit
+    /// code, and removes everything, also after Ctrl-C.
+    #[command(after_long_help = LAUNCH_EXAMPLES)]
+    Launch(Box<LaunchArguments>),
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -171,6 +181,16 @@ pub(crate) enum Command {
     /// Drive a part of the clients of another dyno, whose launcher starts this
     #[command(hide = true)]
     Generator,
+    /// Create the Job of generators, follow it and report its failure; started by `dyno run`
+    #[command(hide = true)]
+    KubernetesJob(KubernetesJobArguments),
+    /// Hold results in a pod, and move them in and out; started by `dyno launch kubernetes`
+    #[command(hide = true)]
+    Volume {
+        /// What to do
+        #[command(subcommand)]
+        command: VolumeCommand,
+    },
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
     Supervise,

@@ -272,6 +272,27 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             "`launcher.command` starts no generator",
         ),
         (
+            SQLITE,
+            sql,
+            "{ clients = 4, duration = \"1s\", generators = 2 }",
+            "launcher = { kind = \"kubernetes\" }\n",
+            "its data are on this machine, but `kubernetes` starts generators on others",
+        ),
+        (
+            SQLITE,
+            sql,
+            "{ clients = 4, duration = \"1s\" }",
+            "launcher = { cpus = 2 }\n",
+            "`launcher.cpus` is for `kind = \"kubernetes\"`, not `\"local\"`",
+        ),
+        (
+            SQLITE,
+            sql,
+            "{ clients = 4, duration = \"1s\" }",
+            "launcher = { kind = \"kubernetes\", anti_affinity = \"postgres\" }\n",
+            "`launcher.anti_affinity` is no list of labels: `postgres`",
+        ),
+        (
             "server = { kind = \"sqlite\" }",
             "{ kind = \"crud\" }",
             "{ clients = 4, duration = \"1s\", generators = 2 }",
@@ -302,6 +323,7 @@ fn what_keeps_generators_from_starting_is_found_before_the_run() {
         ("kind = \"slurm\"", "starts generators with srun, which is not installed"),
         ("kind = \"mpi\"", "starts generators with mpirun, which is not installed"),
         ("kind = \"ssh\", hosts = [\"a\"]", "starts generators with ssh, which is not installed"),
+        ("kind = \"kubernetes\"", "starts generators as pods, and this process runs in no cluster"),
         ("address = \"192.0.2.1\"", "cannot use `launcher.address` 192.0.2.1: Cannot assign"),
         ("address = \"0.0.0.0:0\"", "`launcher.address` 0.0.0.0:0: it stands for all addresses"),
         (
