@@ -4,7 +4,9 @@
 use super::load::{LoadInput, TrialError};
 use super::partial_result::{Ended, Measured, PartialResult, Remains};
 use super::stall::StallDetector;
+use super::start::Start;
 use super::watch::Watch;
+use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds};
 use crate::window::Window;
@@ -69,6 +71,8 @@ pub enum PartReport {
     Stopped(Reason),
     /// Its clients have ended.
     Done(Box<PartialResult>),
+    /// It loads data, before a trial.
+    Loading(LoadReport),
 }
 
 /// What is known of each generator.
@@ -82,13 +86,13 @@ struct Progress {
     result: Option<PartialResult>,
 }
 
-/// Measures a load with the clients of all generators; calls `begin` when they are ready and none
-/// has begun. Returns also what the audit needs.
+/// Measures a load with the clients of all generators. `ready` is called when they are ready, and
+/// returns their common start. Returns also what the audit needs.
 pub(crate) fn measure(
     kinds: &Kinds,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
-    begin: impl FnOnce(),
+    ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<(Measured, Vec<Remains>), TrialError> {
     generators.assign(input.growth)?;
@@ -97,11 +101,10 @@ pub(crate) fn measure(
         .with_stages(StageTally::of(input.load));
     let mut coordinator = Coordinator { kinds, generators, input, each, collector };
     coordinator.await_ready(listener)?;
-    begin();
-    let epoch = generators.start()?;
-    let window = Arc::new(input.window(epoch));
-    listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
-    let watch = coordinator.run(&window, listener)?;
+    let start = ready()?;
+    let window = Arc::new(input.window(start.epoch));
+    listener.clients_begin(start.epoch.saturating_duration_since(Instant::now()).into());
+    let watch = coordinator.run(&start, &window, listener)?;
     Ok(coordinator.finish(window, &watch, listener))
 }
 
@@ -156,11 +159,17 @@ impl Coordinator<'_> {
     }
 
     /// Receives reports until all generators are done.
-    fn run(&mut self, window: &Window, listener: &mut dyn Listener) -> Result<Watch, TrialError> {
+    fn run(
+        &mut self,
+        start: &Start,
+        window: &Window,
+        listener: &mut dyn Listener,
+    ) -> Result<Watch, TrialError> {
         let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
         let mut is_told = false;
         while self.each.iter().any(|it| it.result.is_none()) {
             watch.check(window, &self.collector, self.input, listener);
+            start.stop_together(window);
             let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
@@ -210,7 +219,7 @@ impl Coordinator<'_> {
                 self.each[from].result = Some(*result);
             }
             PartReport::Failed(reason) => return Err(self.failed(from, reason)),
-            PartReport::Connected(_) | PartReport::Ready => {}
+            PartReport::Connected(_) | PartReport::Ready | PartReport::Loading(_) => {}
         }
         Ok(())
     }

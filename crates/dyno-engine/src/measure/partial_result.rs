@@ -253,3 +253,26 @@ impl Ended<'_> {
 fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
     (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_generators_leave_is_added_or_the_worst_of_them_and_each_is_described_by_its_own() {
+        let result = |steal, unstarted, is_cut_off| PartialResult {
+            steal,
+            unstarted,
+            is_cut_off,
+            ..PartialResult::default()
+        };
+        let mut sum = PartialResult::default();
+        let mut parts = [GeneratorPart::default(), GeneratorPart::default()];
+        for (part, it) in parts.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)]) {
+            it.describe(part, true);
+            sum.add(it);
+        }
+        assert_eq!(parts.map(|part| part.steal), [0.02, 0.01]);
+        assert_eq!((sum.steal, sum.unstarted, sum.is_cut_off), (0.02, 7, true));
+    }
+}

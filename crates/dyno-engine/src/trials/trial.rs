@@ -87,7 +87,8 @@ fn alone(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, None, || (), listener);
+    let ready = || Ok(Start::soon());
+    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, ready, listener);
     measured.map(|measured| measured.record)
 }
 
@@ -107,24 +108,15 @@ fn with_best_workers<W: Workload, T>(
     Ok(outcome)
 }
 
-/// Measures clients; calls `begin` when the clients of all members of the barrier are ready and
-/// none has begun, unless another member does that.
+/// Measures clients of this process; `ready` is as of [`run_pool`].
 fn measure(
     clients: &impl Clients,
     ending: StuckThreadPolicy,
     input: &LoadInput<'_>,
-    member: Option<&BarrierMember>,
-    begin: impl FnOnce(),
+    ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
     let worker_pool = WorkerPool::new(clients.kinds(), ending, input);
-    let ready = || match member {
-        Some(member) => member.ready(begin),
-        None => {
-            begin();
-            Ok(Start::soon())
-        }
-    };
     Ok(run_pool(clients, worker_pool, ready, listener)?.into_measured(listener))
 }
 
@@ -388,12 +380,19 @@ fn trial(
     let server_version = observers[0].identity().shown();
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
-    let read = || (before, read_at) = ((input.counters)(), Instant::now());
+    let mut start = || {
+        (before, read_at) = ((input.counters)(), Instant::now());
+        input.generators.map_or_else(|| Ok(Start::soon()), |it| it.start().map(Start::at))
+    };
+    let ready = || match input.barrier {
+        Some(member) => member.ready(start),
+        None => start(),
+    };
     let measured = match input.generators {
-        None => measure(clients, clients.ending(), &load, input.barrier, read, listener)?,
+        None => measure(clients, clients.ending(), &load, ready, listener)?,
         Some(generators) => {
             let (measured, remains) =
-                elsewhere::measure(&clients.kinds(), generators, &load, read, listener)?;
+                elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
             remains.into_iter().for_each(|it| clients.take_remains(it));
             measured
         }

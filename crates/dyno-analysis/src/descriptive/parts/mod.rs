@@ -28,7 +28,7 @@ pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
     let benchmarks = of_each(|view, index, _| benchmark::row(view, index).into_iter().collect());
     let of_load = of_each(stages).chain(benchmarks).chain(of_each(transactions));
     let of_load = of_load.chain(of_each(background));
-    of_load.chain(of_each(|view, index, _| generators::rows(view, index))).collect()
+    of_load.chain(of_each(generators::rows)).collect()
 }
 
 /// A part with its means over the valid trials of a configuration.

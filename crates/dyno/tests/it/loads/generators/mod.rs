@@ -1,6 +1,8 @@
 //! Trials whose clients are divided among several processes, and what starts these.
 
+mod background;
 mod division;
 mod launchers;
+mod loading;
 mod namespaces;
 mod services;
