@@ -107,7 +107,11 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
     let report = part(assignment, start, reports, shared)
         .unwrap_or_else(|error| PartReport::Failed(error.into()));
-    lock(&shared.starts).remove(&assignment.group);
+    let start = lock(&shared.starts).remove(&assignment.group);
+    // It may have ended before the other thread saw that it was stopped.
+    if let Some((Some(cause), false)) = start.as_ref().map(|(it, told)| (it.stopped(), *told)) {
+        reports.send(PartReport::Stopped(cause.clone()));
+    }
     reports.send(report);
 }
 

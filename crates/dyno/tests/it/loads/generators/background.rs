@@ -55,7 +55,7 @@ fn both_groups_are_divided_and_audited_and_begin_together() {
     assert_eq!(night.record.measured, record.measured, "it lasts as long");
     bench.forget_the_machine("r");
     let sheet = bench.dyno(&["report", "r", "--format", "csv"]).stdout;
-    for name in ["committed@2", "committed@night: 1"] {
+    for name in ["worker-cpu@2", "worker-cpu@night: 1"] {
         let is_row = |line: &&str| line.starts_with("generator,") && line.contains(name);
         assert_eq!(sheet.lines().filter(is_row).count(), 1, "{name}: {sheet}");
     }

@@ -2,6 +2,7 @@
 
 mod background;
 mod division;
+mod equivalence;
 mod launchers;
 mod loading;
 mod namespaces;
