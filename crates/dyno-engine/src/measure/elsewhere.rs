@@ -11,9 +11,13 @@ use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds};
 use crate::window::Window;
 use dyno_model::catalog::Growth;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
+use dyno_model::launcher::LauncherKind;
+use dyno_model::plan::WorkloadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -51,6 +55,33 @@ pub trait Generators {
 
     /// Ends measuring in all generators.
     fn stop(&self, cause: &Reason);
+}
+
+/// A load outside of an experiment that generators drive.
+pub struct DividedLoad<'a> {
+    /// Number of generators.
+    pub generators: u32,
+    /// What starts them.
+    pub launcher: LauncherKind,
+    /// The workload of all clients.
+    pub workload: WorkloadPlan,
+    /// Where the clients connect.
+    pub targets: &'a [Target],
+    /// The load of all clients.
+    pub input: &'a LoadInput<'a>,
+}
+
+/// Starts generators for a load outside of an experiment.
+pub trait GeneratorSource {
+    /// Calls `run` with the generators of a load, and ends them afterwards.
+    ///
+    /// # Errors
+    /// Why they could not be started.
+    fn with_generators(
+        &self,
+        load: &DividedLoad<'_>,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String>;
 }
 
 /// A report of a generator to the coordinator.
@@ -235,12 +266,15 @@ impl Coordinator<'_> {
         let mut sum = PartialResult::default();
         let mut remains = Vec::new();
         let mut parts = self.generators.parts();
+        let number = parts.len() as u32;
         for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
             let mut result = it.result.expect("all are done");
             result.describe(part, self.input.load.offered().is_some());
             if let Some(aside) = result.aside.take() {
                 self.collector.take_aside(&aside);
             }
+            let share = GeneratorShare::new(self.input.clients.clients, part.number, number);
+            self.input.shares.enter(share.ids, &std::mem::take(&mut result.shares));
             remains.push(std::mem::take(&mut result.remains));
             sum.add(result);
         }

@@ -6,6 +6,7 @@ use crate::client_id::ClientId;
 use crate::commit_ledger::Page;
 use crate::fatal::Fatal;
 use crate::recording::collector::Aside;
+use crate::recording::shares::ClientShare;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds, Totals};
 use crate::window::Window;
@@ -50,6 +51,8 @@ pub struct PartialResult {
     pub(crate) aside: Option<Aside>,
     /// What the audit needs; only on its way to another process.
     pub(crate) remains: Remains,
+    /// The share of each client; only on its way to another process.
+    pub(crate) shares: Vec<ClientShare>,
 }
 
 /// What clients of another process leave behind for the audit.
@@ -167,7 +170,8 @@ impl Ended<'_> {
     ) -> PartialResult {
         let length = self.length();
         self.rest(length).iter().for_each(|interval| listener.interval(interval));
-        PartialResult { aside: Some(self.collector.into_aside()), remains, ..self.result }
+        let shares = self.input.shares.iter().collect();
+        PartialResult { aside: Some(self.collector.into_aside()), remains, shares, ..self.result }
     }
 
     /// The record; the listener receives the intervals that are left.

@@ -5,7 +5,7 @@
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
-use crate::measure::elsewhere;
+use crate::measure::elsewhere::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::partial_result::{Ended, Measured, PartialResult, Remains};
@@ -63,6 +63,27 @@ pub fn run_load<W: Workload>(
         |input| alone(&native, input, listener),
         |record| &mut record.generator,
     )
+}
+
+/// As [`run_load`], but the clients are those of generators.
+///
+/// # Errors
+/// As [`run_load`], and when a generator fails or is lost.
+///
+/// # Panics
+/// As [`run_load`].
+pub fn run_divided_load<W: Workload>(
+    workload: W,
+    targets: &[Target],
+    generators: &dyn Generators,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
+    let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
+    listener.event(&input.enters(Phase::Ramp));
+    let ready = || generators.start().map(Start::at);
+    let (measured, _) = elsewhere::measure(&native.kinds(), generators, input, ready, listener)?;
+    Ok(measured.record)
 }
 
 /// Measures a script alone: every client has its own thread and may block.

@@ -51,7 +51,10 @@ impl Fleets {
     pub(crate) fn take(&mut self, plan: &Plan, interrupts: &Interrupts) -> Result<Fleet, String> {
         match self.0.take() {
             Some(fleet) => Ok(fleet),
-            None => Fleet::launch(plan, interrupts),
+            None => {
+                let (number, groups) = (plan.most_generators(), 1 + plan.background().len());
+                Fleet::launch(&plan.launcher, Expected { number, groups }, interrupts)
+            }
         }
     }
 
@@ -157,17 +160,22 @@ fn said(output: &Path) -> String {
 }
 
 impl Fleet {
-    fn launch(plan: &Plan, interrupts: &Interrupts) -> Result<Self, String> {
-        let (number, groups) = (plan.most_generators(), 1 + plan.background().len());
-        let plan = &plan.launcher;
+    /// Starts generators and waits until all have joined.
+    ///
+    /// # Errors
+    /// When one cannot be started or does not join, in words.
+    pub(super) fn launch(
+        plan: &LauncherPlan,
+        expected: Expected,
+        interrupts: &Interrupts,
+    ) -> Result<Self, String> {
         let (secured, key) = secure::coordinator()?;
         let (listener, address) = listen(plan)
             .map_err(|reason| format!("the coordinator cannot listen for generators: {reason}"))?;
         let invitation = Invitation::new(address, key);
-        let commands = launch::commands(plan, number, &invitation)?;
+        let commands = launch::commands(plan, expected.number, &invitation)?;
         let launches =
             commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
-        let expected = Expected { number, groups };
         Self::gather(&listener, secured, &invitation.token, expected, launches, interrupts)
             .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))
     }

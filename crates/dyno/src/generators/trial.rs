@@ -1,13 +1,17 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
-use super::fleet::Fleet;
+use super::fleet::{Expected, Fleet};
 use super::generator_handle::{Event, GeneratorHandle};
-use super::message::{Assignment, Order};
+use super::message::{Address, Assignment, Order};
+use crate::interrupt::Interrupts;
 use crate::workload::Work;
 use dyno_drivers::lock;
-use dyno_engine::{Generators, PartReport, TrialError, TrialInput};
+use dyno_engine::{
+    DividedLoad, GeneratorSource, Generators, LoadInput, PartReport, TrialError, TrialInput,
+};
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::{ClientGroup, GroupRole};
+use dyno_model::launcher::LauncherPlan;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
@@ -61,12 +65,24 @@ impl<'a> DividedTrial<'a> {
         let nodes = &input.nodes;
         let target =
             |node: &dyno_engine::Node| node.client_target.as_ref().unwrap_or(&node.target).into();
-        let assignment = Assignment {
+        let targets = nodes.iter().map(target).collect();
+        let spare = nodes.iter().filter(|node| node.is_spare).count();
+        let of_trial = background.fold(number, u32::max) as usize;
+        let assignment =
+            Assignment { group, spare, ..Assignment::new(load, number, work, targets) };
+        GroupGenerators { fleet: self.fleet, number: number as usize, of_trial, assignment }
+    }
+}
+
+impl Assignment {
+    /// The part of generator 0 of a load.
+    fn new(load: &LoadInput<'_>, generators: u32, work: Work, targets: Vec<Address>) -> Self {
+        Self {
             name: load.name.clone(),
-            group,
+            group: 0,
             seed: load.seed,
             generator: 0,
-            generators: number,
+            generators,
             clients: load.clients.clients,
             load: LoadPlan { generators: None, ..load.load.clone() },
             interval: load.interval,
@@ -74,15 +90,40 @@ impl<'a> DividedTrial<'a> {
             expected: load.expected,
             servers_boot: load.shares_machine.then(boot_id),
             work,
-            targets: nodes.iter().map(target).collect(),
-            spare: nodes.iter().filter(|node| node.is_spare).count(),
-        };
-        GroupGenerators {
-            fleet: self.fleet,
-            number: number as usize,
-            of_trial: background.fold(number, u32::max) as usize,
-            assignment,
+            targets,
+            spare: 0,
         }
+    }
+}
+
+/// Generators for a load outside of an experiment.
+pub(crate) struct LoadGenerators<'a> {
+    pub(crate) interrupts: &'a Interrupts,
+}
+
+impl GeneratorSource for LoadGenerators<'_> {
+    fn with_generators(
+        &self,
+        load: &DividedLoad<'_>,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String> {
+        let DividedLoad { generators: number, launcher, ref workload, targets, input } = *load;
+        let target = targets.first().ok_or("there is no server")?;
+        let work = Work {
+            plan: workload.clone(),
+            engine: target.engine,
+            seed: input.seed,
+            query_mode: target.query_mode,
+            groups: vec![input.clients.clients],
+            clients_max: input.clients.clients,
+        };
+        let targets = targets.iter().map(Address::from).collect();
+        let assignment = Assignment::new(input, number, work, targets);
+        let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
+        let fleet = Fleet::launch(&launcher, Expected { number, groups: 1 }, self.interrupts)?;
+        let number = number as usize;
+        run(&GroupGenerators { fleet: &fleet, number, of_trial: number, assignment });
+        Ok(())
     }
 }
 

@@ -7,3 +7,4 @@ mod launchers;
 mod loading;
 mod namespaces;
 mod services;
+mod sysbench;
