@@ -72,7 +72,7 @@ pub struct DividedLoad<'a> {
 }
 
 /// Starts generators for a load outside of an experiment.
-pub trait GeneratorSource {
+pub trait GeneratorSource: Sync {
     /// Calls `run` with the generators of a load, and ends them afterwards.
     ///
     /// # Errors

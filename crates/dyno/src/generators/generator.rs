@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
@@ -105,8 +106,12 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 
 /// Measures a part of a client group and reports its result.
 fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
-    let report = part(assignment, start, reports, shared)
-        .unwrap_or_else(|error| PartReport::Failed(error.into()));
+    let measured = catch_unwind(AssertUnwindSafe(|| part(assignment, start, reports, shared)));
+    let report = match measured {
+        Ok(Ok(report)) => report,
+        Ok(Err(error)) => PartReport::Failed(error.into()),
+        Err(_) => PartReport::Failed("its thread panicked; this is a bug of dyno".into()),
+    };
     let start = lock(&shared.starts).remove(&assignment.group);
     // It may have ended before the other thread saw that it was stopped.
     if let Some((Some(cause), false)) = start.as_ref().map(|(it, told)| (it.stopped(), *told)) {

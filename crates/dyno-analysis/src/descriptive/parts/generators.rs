@@ -1,6 +1,6 @@
 //! Figures of each of several load generators.
 
-use super::of_part;
+use super::named::of_part;
 use crate::model::{Figure, Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::generators::GeneratorPart;

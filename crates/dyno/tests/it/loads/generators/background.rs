@@ -62,24 +62,6 @@ fn both_groups_are_divided_and_audited_and_begin_together() {
 }
 
 #[test]
-fn a_background_group_that_cannot_begin_in_a_generator_fails_the_trial_by_both_names() {
-    let bench = Bench::new();
-    let text = spec(
-        "server = { kind = \"sqlite\" }",
-        "{ kind = \"rush\", variant = \"in-place\" }",
-        "{ clients = 2, duration = \"60s\", warmup = \"0s\", generators = 2 }",
-        "clients = 2\n[background.workload]\nkind = \"sql\"\n[[background.workload.scripts]]\n\
-         name = \"q\"\nsql = \"SELECT * FROM missing;\"",
-    );
-    bench.file("spec.toml", text);
-    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
-    let told = "the background workload \"night\": generator ";
-    assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
-    assert!(ended.stderr.contains("no such table: missing"), "{ended}");
-    assert_eq!(generators(&bench), [0_u32; 0], "nothing is left");
-}
-
-#[test]
 fn a_generator_that_is_killed_fails_both_groups() {
     let bench = Bench::new();
     let text = spec(
