@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the coordinator checks whether it has to stop.
@@ -124,7 +125,8 @@ fn fill_elsewhere(
             .map(|_| scope.spawn(|| finish_tables(loading, tables, &complete)))
             .collect();
         let mut wait = || {
-            while open.iter().any(|open| *open > 0) && !finishers.iter().any(|it| it.is_finished())
+            while open.iter().any(|open| *open > 0)
+                && !finishers.iter().any(ScopedJoinHandle::is_finished)
             {
                 if loading.interrupts.load(Ordering::Relaxed) > 0 {
                     let message = "loading was interrupted";
