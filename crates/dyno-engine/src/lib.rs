@@ -58,13 +58,15 @@ use trials::{auditing, clients, custom_audit, start_barrier, trial_input};
 
 pub use custom_audit::CustomAudit;
 pub use fatal::{Fatal, FatalCause};
-pub use measure::elsewhere::{Generators, PartReport};
+pub use measure::elsewhere::{DividedLoad, GeneratorSource, Generators, PartReport};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::partial_result::PartialResult;
 pub use measure::start::Start;
 pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
-pub use trial::{run_groups_trial, run_load, run_part, run_script, run_script_trial, run_trial};
+pub use trial::{
+    run_divided_load, run_groups_trial, run_load, run_part, run_script, run_script_trial, run_trial,
+};
 pub use trial_input::{Node, NodeState, Repaired, TrialInput};
 pub use worker_count::{MeasuredWorkers, default_workers};

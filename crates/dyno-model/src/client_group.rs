@@ -301,10 +301,11 @@ impl TrialRecord {
     /// the trial itself.
     pub(crate) fn background_warnings(&self) -> impl Iterator<Item = Warning> {
         let is_stopped = self.facts.as_ref().is_some_and(|facts| facts.stopped.is_some());
-        let is_of_all = move |warning: &Warning| match warning {
+        let is_of_all = move |warning: &Warning| match warning.of_any_generator() {
             Warning::SharedMachine
             | Warning::DebugBuild
             | Warning::Steal { .. }
+            | Warning::ClockUncertain { .. }
             | Warning::ShortWindow { .. } => true,
             Warning::CutShort { .. } => is_stopped,
             _ => false,

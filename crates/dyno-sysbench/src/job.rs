@@ -2,6 +2,7 @@
 
 use crate::logger::Logger;
 use crate::options::Options;
+use dyno_engine::GeneratorSource;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +28,8 @@ pub(crate) struct Job<'a> {
     pub(crate) interrupts: &'a AtomicUsize,
     /// The script's name as given.
     pub(crate) script: String,
+    /// Starts generators, where the program can.
+    pub(crate) source: Option<&'a dyn GeneratorSource>,
     /// Seed of all random numbers: the user's, or from the clock.
     pub(crate) seed: u64,
 }

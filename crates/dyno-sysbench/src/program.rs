@@ -7,6 +7,7 @@ use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
 use crate::run::{LoadedScript, Opened, Unusable, bundled, commands, environment, measure};
+use dyno_engine::GeneratorSource;
 use dyno_files::SCRIPT_MAX;
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
@@ -18,13 +19,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs the program. `arguments` is the command line without the program's name, `name` is what
 /// scripts see as `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its report;
-/// the count may only increase.
+/// the count may only increase. `source` starts the generators that a command line asks for.
 #[must_use]
 pub fn main(
     arguments: &[OsString],
     name: &str,
     terminal: Terminal,
     interrupts: &AtomicUsize,
+    source: Option<&dyn GeneratorSource>,
 ) -> u8 {
     let logger = Arc::new(Logger::new(terminal));
     let options = match Options::parse(arguments) {
@@ -52,7 +54,8 @@ pub fn main(
     logger.notice(&header::banner(general.layout));
     let seed = options.seed.unwrap_or_else(seed_from_clock);
     let script = options.positionals.script.clone();
-    let job = Job { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
+    let named = script.clone().unwrap_or_default();
+    let job = Job { options, logger, interrupts, source, script: named, seed };
     let argv: Vec<String> =
         std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
     let logger = Arc::clone(&job.logger);
@@ -177,6 +180,13 @@ fn lua(
     tell(&job.logger, &job.options.warnings[known..]);
     if let Some(code) = bundled_name.and_then(|name| bundled::perform(&job, name)) {
         return code;
+    }
+    if job.options.general.generators.is_some() && job.command() == "run" {
+        job.logger.fatal(
+            "--generators is for bundled scripts that dyno runs natively: a script in Lua counts \
+             its threads itself",
+        );
+        return FAILED;
     }
     match opened.loaded(&job.options) {
         Ok(script) => command(&job, &script),

@@ -334,6 +334,7 @@ impl Source {
             }
             let name = file(script);
             let job = Job {
+                source: None,
                 options,
                 logger: Arc::clone(&logger),
                 interrupts,
@@ -524,7 +525,14 @@ impl Scripts {
                 source.loaded(script, &usage).map_err(trouble)?;
             let (name, seed) = (file(script), usage.seed);
             let interrupts = input.load.interrupts;
-            let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed };
+            let job = Job {
+                options,
+                logger: Arc::clone(&logger),
+                interrupts,
+                source: None,
+                script: name,
+                seed,
+            };
             if main.has_global("init") {
                 let outcome = watched(&job, &main, || main.call("init", None));
                 outcome.map_err(|error| trouble(failed("init", &error.message)))?;

@@ -26,7 +26,7 @@ fn run_with(interrupts: &AtomicUsize, arguments: &[&str]) -> Ran {
     let (out, error) = (Transcript::default(), Transcript::default());
     let terminal = Terminal { out: Box::new(out.clone()), error: Box::new(error.clone()) };
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    let code = dyno_sysbench::main(&arguments, "sysbench", terminal, interrupts);
+    let code = dyno_sysbench::main(&arguments, "sysbench", terminal, interrupts, None);
     Ran { code, out: out.text(), error: error.text() }
 }
 

@@ -38,9 +38,11 @@ mod under_test;
 mod workloads;
 
 use command_line::{arguments, cli, one_line, spec_file};
-use execution::{campaign, checkup, curve, data, faults, preflight, run, search, trials};
+use execution::{
+    campaign, checkup, client_groups, curve, data, faults, preflight, run, search, trials,
+};
 use under_test::{databases, disk, original_settings, slot, system, systems};
-use workloads::{client_groups, workload, workload_set};
+use workloads::{workload, workload_set};
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};

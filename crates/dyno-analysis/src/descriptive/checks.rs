@@ -339,7 +339,10 @@ pub(crate) fn add_warning(
         (
             Warning::Background { name: one, inner },
             Warning::Background { name: two, inner: this },
-        ) => one != two || discriminant(&**inner) != discriminant(&**this),
+        ) => {
+            let kind = |inner: &Warning| discriminant(inner.of_any_generator());
+            one != two || kind(inner) != kind(this)
+        }
         (Warning::OfGenerators { inner, .. }, Warning::OfGenerators { inner: this, .. }) => {
             discriminant(&**inner) != discriminant(&**this)
         }

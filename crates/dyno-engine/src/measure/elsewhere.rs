@@ -4,14 +4,20 @@
 use super::load::{LoadInput, TrialError};
 use super::partial_result::{Ended, Measured, PartialResult, Remains};
 use super::stall::StallDetector;
+use super::start::Start;
 use super::watch::Watch;
+use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds};
 use crate::window::Window;
 use dyno_model::catalog::Growth;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
+use dyno_model::launcher::LauncherKind;
+use dyno_model::plan::WorkloadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -51,6 +57,33 @@ pub trait Generators {
     fn stop(&self, cause: &Reason);
 }
 
+/// A load outside of an experiment that generators drive.
+pub struct DividedLoad<'a> {
+    /// Number of generators.
+    pub generators: u32,
+    /// What starts them.
+    pub launcher: LauncherKind,
+    /// The workload of all clients.
+    pub workload: WorkloadPlan,
+    /// Where the clients connect.
+    pub targets: &'a [Target],
+    /// The load of all clients.
+    pub input: &'a LoadInput<'a>,
+}
+
+/// Starts generators for a load outside of an experiment.
+pub trait GeneratorSource: Sync {
+    /// Calls `run` with the generators of a load, and ends them afterwards.
+    ///
+    /// # Errors
+    /// Why they could not be started.
+    fn with_generators(
+        &self,
+        load: &DividedLoad<'_>,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String>;
+}
+
 /// A report of a generator to the coordinator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -69,6 +102,8 @@ pub enum PartReport {
     Stopped(Reason),
     /// Its clients have ended.
     Done(Box<PartialResult>),
+    /// It loads data, before a trial.
+    Loading(LoadReport),
 }
 
 /// What is known of each generator.
@@ -82,13 +117,13 @@ struct Progress {
     result: Option<PartialResult>,
 }
 
-/// Measures a load with the clients of all generators; calls `begin` when they are ready and none
-/// has begun. Returns also what the audit needs.
+/// Measures a load with the clients of all generators. `ready` is called when they are ready, and
+/// returns their common start. Returns also what the audit needs.
 pub(crate) fn measure(
     kinds: &Kinds,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
-    begin: impl FnOnce(),
+    ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<(Measured, Vec<Remains>), TrialError> {
     generators.assign(input.growth)?;
@@ -97,11 +132,10 @@ pub(crate) fn measure(
         .with_stages(StageTally::of(input.load));
     let mut coordinator = Coordinator { kinds, generators, input, each, collector };
     coordinator.await_ready(listener)?;
-    begin();
-    let epoch = generators.start()?;
-    let window = Arc::new(input.window(epoch));
-    listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
-    let watch = coordinator.run(&window, listener)?;
+    let start = ready()?;
+    let window = Arc::new(input.window(start.epoch));
+    listener.clients_begin(start.epoch.saturating_duration_since(Instant::now()).into());
+    let watch = coordinator.run(&start, &window, listener)?;
     Ok(coordinator.finish(window, &watch, listener))
 }
 
@@ -156,11 +190,17 @@ impl Coordinator<'_> {
     }
 
     /// Receives reports until all generators are done.
-    fn run(&mut self, window: &Window, listener: &mut dyn Listener) -> Result<Watch, TrialError> {
+    fn run(
+        &mut self,
+        start: &Start,
+        window: &Window,
+        listener: &mut dyn Listener,
+    ) -> Result<Watch, TrialError> {
         let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
         let mut is_told = false;
         while self.each.iter().any(|it| it.result.is_none()) {
             watch.check(window, &self.collector, self.input, listener);
+            start.stop_together(window);
             let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
@@ -210,7 +250,7 @@ impl Coordinator<'_> {
                 self.each[from].result = Some(*result);
             }
             PartReport::Failed(reason) => return Err(self.failed(from, reason)),
-            PartReport::Connected(_) | PartReport::Ready => {}
+            PartReport::Connected(_) | PartReport::Ready | PartReport::Loading(_) => {}
         }
         Ok(())
     }
@@ -226,12 +266,15 @@ impl Coordinator<'_> {
         let mut sum = PartialResult::default();
         let mut remains = Vec::new();
         let mut parts = self.generators.parts();
+        let number = parts.len() as u32;
         for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
             let mut result = it.result.expect("all are done");
             result.describe(part, self.input.load.offered().is_some());
             if let Some(aside) = result.aside.take() {
                 self.collector.take_aside(&aside);
             }
+            let share = GeneratorShare::new(self.input.clients.clients, part.number, number);
+            self.input.shares.enter(share.ids, &std::mem::take(&mut result.shares));
             remains.push(std::mem::take(&mut result.remains));
             sum.add(result);
         }

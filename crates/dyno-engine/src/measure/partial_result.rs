@@ -6,6 +6,7 @@ use crate::client_id::ClientId;
 use crate::commit_ledger::Page;
 use crate::fatal::Fatal;
 use crate::recording::collector::Aside;
+use crate::recording::shares::ClientShare;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, Kinds, Totals};
 use crate::window::Window;
@@ -50,6 +51,8 @@ pub struct PartialResult {
     pub(crate) aside: Option<Aside>,
     /// What the audit needs; only on its way to another process.
     pub(crate) remains: Remains,
+    /// The share of each client; only on its way to another process.
+    pub(crate) shares: Vec<ClientShare>,
 }
 
 /// What clients of another process leave behind for the audit.
@@ -167,7 +170,8 @@ impl Ended<'_> {
     ) -> PartialResult {
         let length = self.length();
         self.rest(length).iter().for_each(|interval| listener.interval(interval));
-        PartialResult { aside: Some(self.collector.into_aside()), remains, ..self.result }
+        let shares = self.input.shares.iter().collect();
+        PartialResult { aside: Some(self.collector.into_aside()), remains, shares, ..self.result }
     }
 
     /// The record; the listener receives the intervals that are left.
@@ -252,4 +256,27 @@ impl Ended<'_> {
 /// answer, as does a trial that was stopped early.
 fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
     (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_generators_leave_is_added_or_the_worst_of_them_and_each_is_described_by_its_own() {
+        let result = |steal, unstarted, is_cut_off| PartialResult {
+            steal,
+            unstarted,
+            is_cut_off,
+            ..PartialResult::default()
+        };
+        let mut sum = PartialResult::default();
+        let mut parts = [GeneratorPart::default(), GeneratorPart::default()];
+        for (part, it) in parts.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)]) {
+            it.describe(part, true);
+            sum.add(it);
+        }
+        assert_eq!(parts.map(|part| part.steal), [0.02, 0.01]);
+        assert_eq!((sum.steal, sum.unstarted, sum.is_cut_off), (0.02, 7, true));
+    }
 }

@@ -2,10 +2,11 @@
 
 use dyno_model::client_group::ClientIds;
 use dyno_model::units::Nanos;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The work of one client in the measured window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientShare {
     /// Committed transactions.
     pub events: u64,
@@ -67,6 +68,19 @@ impl ClientShares {
             ),
             max: Nanos(slot.max.load(Ordering::Relaxed)),
         })
+    }
+
+    /// Enters the shares of the clients with these ids, which have ended in another process.
+    pub(crate) fn enter(&self, ids: ClientIds, shares: &[ClientShare]) {
+        for (client, share) in ids.iter().zip(shares) {
+            let slot = &self.slots[self.ids.position(client) as usize];
+            slot.events.store(share.events, Ordering::Relaxed);
+            slot.busy.store(share.busy.0, Ordering::Relaxed);
+            if share.events > 0 {
+                slot.min.store(share.min.0, Ordering::Relaxed);
+                slot.max.store(share.max.0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Starts a new period for extremes. A transaction that ends meanwhile may count towards either

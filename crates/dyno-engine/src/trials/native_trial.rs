@@ -2,10 +2,11 @@
 //! once for all native workloads, instead of in every program that runs them. Errors and panics of
 //! each function are those of the generic function.
 
+use crate::measure::elsewhere::Generators;
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::partial_result::PartialResult;
 use crate::measure::start::Start;
-use crate::trial::{run_groups_trial, run_load, run_part};
+use crate::trial::{run_divided_load, run_groups_trial, run_load, run_part};
 use crate::trial_input::TrialInput;
 use crate::workload::Native;
 use crate::workload::native::with_native;
@@ -34,6 +35,19 @@ impl Native {
         listener: &mut dyn Listener,
     ) -> Result<LoadRecord, TrialError> {
         with_native!(self, workload => run_load(workload, targets, input, listener))
+    }
+
+    /// Calls [`run_divided_load`] with the native workload.
+    pub fn run_divided_load(
+        self,
+        targets: &[Target],
+        generators: &dyn Generators,
+        input: &LoadInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<LoadRecord, TrialError> {
+        with_native!(self, workload => {
+            run_divided_load(workload, targets, generators, input, listener)
+        })
     }
 
     /// Calls [`run_trial`](crate::run_trial) with the native workload.

@@ -188,11 +188,15 @@ impl BarrierMember {
     }
 
     /// Reports that its clients are ready, and returns when those of all members are. The first
-    /// member calls `begin` before any client begins.
+    /// member calls `start` before any client begins, which sets the moment.
     ///
     /// # Errors
-    /// For the first member, when another has left; for the others, when the start was cancelled.
-    pub(crate) fn ready(&self, begin: impl FnOnce()) -> Result<Start, TrialError> {
+    /// For the first member, when another has left, and those of `start`; for the others, when the
+    /// start was cancelled.
+    pub(crate) fn ready(
+        &self,
+        start: impl FnOnce() -> Result<Start, TrialError>,
+    ) -> Result<Start, TrialError> {
         let Some(group) = self.group else {
             let state = self.wait(Progress::Ready, |state| {
                 state.background.iter().all(Progress::is_ready)
@@ -209,8 +213,7 @@ impl BarrierMember {
             if let Some(error) = left {
                 return Err(error);
             }
-            begin();
-            let start = Start::soon();
+            let start = start()?;
             self.change(|state| state.start = Some(start.clone()));
             return Ok(start);
         };
@@ -307,7 +310,15 @@ mod tests {
                 }));
             });
             let mut has_begun = false;
-            assert!(first.ready(|| has_begun = true).is_ok() && has_begun);
+            assert!(
+                first
+                    .ready(|| {
+                        has_begun = true;
+                        Ok(Start::soon())
+                    })
+                    .is_ok()
+                    && has_begun
+            );
             first.settled();
             let (records, missing) = first.records().expect("all have ended");
             assert_eq!(
@@ -324,12 +335,12 @@ mod tests {
         let (told, audits) = std::sync::mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
-                let _ = member.ready(|| ());
+                let _ = member.ready(|| Ok(Start::soon()));
                 member.settled();
                 let _ = told.send("background");
                 member.leave(Ok(TrialRecord::default()));
             });
-            first.ready(|| ()).expect("both are ready");
+            first.ready(|| Ok(Start::soon())).expect("both are ready");
             first.settled();
             let is_early = audits.recv_timeout(std::time::Duration::from_millis(50)).is_ok();
             assert!(!is_early, "the first member has read no counters yet");
@@ -369,7 +380,7 @@ mod tests {
         let (first, member) = pair();
         thread::scope(|scope| {
             let waiting = scope.spawn(move || {
-                let start = member.ready(|| ());
+                let start = member.ready(|| Ok(Start::soon()));
                 member.settled();
                 start.err()
             });

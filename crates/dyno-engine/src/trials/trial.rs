@@ -5,7 +5,7 @@
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
-use crate::measure::elsewhere;
+use crate::measure::elsewhere::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::partial_result::{Ended, Measured, PartialResult, Remains};
@@ -65,6 +65,27 @@ pub fn run_load<W: Workload>(
     )
 }
 
+/// As [`run_load`], but the clients are those of generators.
+///
+/// # Errors
+/// As [`run_load`], and when a generator fails or is lost.
+///
+/// # Panics
+/// As [`run_load`].
+pub fn run_divided_load<W: Workload>(
+    workload: W,
+    targets: &[Target],
+    generators: &dyn Generators,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
+    let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
+    listener.event(&input.enters(Phase::Ramp));
+    let ready = || generators.start().map(Start::at);
+    let (measured, _) = elsewhere::measure(&native.kinds(), generators, input, ready, listener)?;
+    Ok(measured.record)
+}
+
 /// Measures a script alone: every client has its own thread and may block.
 ///
 /// # Errors
@@ -87,7 +108,8 @@ fn alone(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, None, || (), listener);
+    let ready = || Ok(Start::soon());
+    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, ready, listener);
     measured.map(|measured| measured.record)
 }
 
@@ -107,24 +129,15 @@ fn with_best_workers<W: Workload, T>(
     Ok(outcome)
 }
 
-/// Measures clients; calls `begin` when the clients of all members of the barrier are ready and
-/// none has begun, unless another member does that.
+/// Measures clients of this process; `ready` is as of [`run_pool`].
 fn measure(
     clients: &impl Clients,
     ending: StuckThreadPolicy,
     input: &LoadInput<'_>,
-    member: Option<&BarrierMember>,
-    begin: impl FnOnce(),
+    ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
     let worker_pool = WorkerPool::new(clients.kinds(), ending, input);
-    let ready = || match member {
-        Some(member) => member.ready(begin),
-        None => {
-            begin();
-            Ok(Start::soon())
-        }
-    };
     Ok(run_pool(clients, worker_pool, ready, listener)?.into_measured(listener))
 }
 
@@ -388,12 +401,19 @@ fn trial(
     let server_version = observers[0].identity().shown();
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
-    let read = || (before, read_at) = ((input.counters)(), Instant::now());
+    let mut start = || {
+        (before, read_at) = ((input.counters)(), Instant::now());
+        input.generators.map_or_else(|| Ok(Start::soon()), |it| it.start().map(Start::at))
+    };
+    let ready = || match input.barrier {
+        Some(member) => member.ready(start),
+        None => start(),
+    };
     let measured = match input.generators {
-        None => measure(clients, clients.ending(), &load, input.barrier, read, listener)?,
+        None => measure(clients, clients.ending(), &load, ready, listener)?,
         Some(generators) => {
             let (measured, remains) =
-                elsewhere::measure(&clients.kinds(), generators, &load, read, listener)?;
+                elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
             remains.into_iter().for_each(|it| clients.take_remains(it));
             measured
         }

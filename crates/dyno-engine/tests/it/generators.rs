@@ -2,6 +2,7 @@
 //! as processes do.
 
 use crate::bench::{NOBODY, Silent, doing, null, send};
+use crate::stages::plan;
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
@@ -11,7 +12,7 @@ use dyno_engine::{
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::{LoadPlan, StopRule, Trial};
+use dyno_model::plan::{LoadBy, LoadPlan, StopRule, Trial};
 use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
@@ -242,6 +243,25 @@ fn a_budget_and_the_arrivals_of_an_open_loop_are_divided_among_generators() {
         assert_eq!(record.counters.committed, 1_003);
         let record = trial(&open, Some(&Threads::new(number, &open, u64::MAX))).1;
         assert_eq!(record.open_loop.expect("an open loop").arrived, arrived, "{number}");
+    }
+}
+
+#[test]
+fn stages_have_the_arrivals_and_the_active_clients_of_all_generators() {
+    let load = plan(LoadBy::Rate, &[(200, 500.0, 500.0), (200, 1_500.0, 1_500.0)]);
+    let due = |generators: Option<&Threads>| {
+        let stages = trial(&load, generators).1.stages;
+        stages.iter().map(|it| it.response.map_or(0, |all| all.count)).collect::<Vec<_>>()
+    };
+    let alone = due(None);
+    let load_by_clients = plan(LoadBy::Clients, &[(400, 1.0, 1.0), (200, 5.0, 5.0)]);
+    for number in [2, 3] {
+        assert_eq!(due(Some(&Threads::new(number, &load, u64::MAX))), alone, "{number}");
+        let threads = Threads::new(number, &load_by_clients, u64::MAX);
+        let slow = Threads { server: "latency_us=20000", ..threads };
+        let stages = trial(&load_by_clients, Some(&slow)).1.stages;
+        // One client of all, which waits 20 ms for each answer.
+        assert!(stages[0].committed <= 21 && stages[1].committed > 0, "{number}: {stages:?}");
     }
 }
 

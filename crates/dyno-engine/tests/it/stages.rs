@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Stages with their length in milliseconds and their initial and final load.
-fn plan(by: LoadBy, stages: &[(u64, f64, f64)]) -> LoadPlan {
+pub(crate) fn plan(by: LoadBy, stages: &[(u64, f64, f64)]) -> LoadPlan {
     let stage = |(index, &(length, from, to)): (usize, &(u64, f64, f64))| Stage {
         name: index.to_string(),
         segments: vec![Segment { length: Nanos(length * MILLISECOND), from, to }],

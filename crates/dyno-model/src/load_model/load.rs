@@ -109,6 +109,12 @@ impl LoadPlan {
         Some(LoadProfile::of(self.staged(LoadBy::Clients)?, self.warmup))
     }
 
+    /// Number of generators that drive so many clients: each has at least one.
+    #[must_use]
+    pub fn generators_for(&self, clients: u32) -> u32 {
+        self.generators.unwrap_or(1).min(clients)
+    }
+
     /// A plan without warm-up, with up to ten attempts per transaction and a grace period of five
     /// seconds.
     #[must_use]

@@ -22,7 +22,7 @@ pub(crate) fn native(script: &str, options: &Options, engine: Engine, seed: u64)
 }
 
 /// The workload with all its options.
-fn plan(script: &str, options: &Options) -> Option<WorkloadPlan> {
+pub(crate) fn plan(script: &str, options: &Options) -> Option<WorkloadPlan> {
     let description = catalog().into_iter().find(|description| {
         // `rush` is dyno's own workload; no sysbench script has its name.
         description.name == script && bundled().any(|name| name == script)

@@ -4,6 +4,7 @@ use super::definition::{Kind, Value, dashed};
 use super::error::{self, OptionError};
 use crate::logger::Level;
 use dyno_lua::{RandomSettings, RandomType};
+use dyno_model::launcher::LauncherKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,6 +61,10 @@ pub(crate) struct General {
     pub(crate) histogram: bool,
     pub(crate) layout: Layout,
     pub(crate) json: Option<JsonPlace>,
+    /// Processes that drive the threads; `None`: this one.
+    pub(crate) generators: Option<u32>,
+    /// What starts them.
+    pub(crate) launcher: LauncherKind,
     /// Folder in which a results folder of dyno is created.
     pub(crate) results: Option<PathBuf>,
     /// Maximum number of retries of one event; `None` for no limit.
@@ -98,7 +103,24 @@ impl General {
             return Err(OptionError::Fatal(format!("Invalid value for --threads: {threads}.\n")));
         }
         let time = seconds(values, "time")?;
+        let generators = not_zero(at_least_zero(values, "generators")?);
+        if let Some(generators) = generators.filter(|generators| *generators > threads) {
+            return Err(OptionError::Fatal(format!(
+                "--generators={generators} is more than --threads={threads}: each generator drives \
+                 at least one thread"
+            )));
+        }
+        let checkpoints = checkpoints(&values["report_checkpoints"])?;
+        if generators.is_some() && !checkpoints.is_empty() {
+            return Err(OptionError::Fatal(
+                "--report-checkpoints cannot be used with --generators: the figures of each thread \
+                 arrive at the end"
+                    .into(),
+            ));
+        }
         Ok(Self {
+            generators: generators.map(|generators| generators as u32),
+            launcher: launcher(&values["launcher"].text())?,
             threads: threads as u32,
             events: not_zero(values["events"].number()).map(|events| events as u64),
             time,
@@ -109,7 +131,7 @@ impl General {
             init_timeout: seconds(values, "thread_init_timeout")?,
             stack_size: values["thread_stack_size"].number() as u64,
             interval: seconds(values, "report_interval")?,
-            checkpoints: checkpoints(&values["report_checkpoints"])?,
+            checkpoints,
             debug: values["debug"].is_on(),
             verbosity,
             percentiles,
@@ -130,6 +152,16 @@ impl General {
     pub(crate) fn percentile(&self) -> Option<f64> {
         self.percentiles.first().copied()
     }
+}
+
+fn launcher(text: &str) -> Result<LauncherKind, OptionError> {
+    let alone = [LauncherKind::Local, LauncherKind::Slurm, LauncherKind::Mpi];
+    LauncherKind::named(text).filter(|kind| alone.contains(kind)).ok_or_else(|| {
+        OptionError::Fatal(format!(
+            "--launcher={text}: it is local, slurm or mpi; others need a table [launcher] in a \
+             spec of `dyno run`"
+        ))
+    })
 }
 
 /// The random distributions of scripts.

@@ -210,6 +210,9 @@ const EXTENSIONS: Group = Group {
                                  named file";
         new "blocks" Integer "1" "number of repeats of a list of --threads (--threads=1,8,64), in \
                                   random order";
+        new "generators" Integer "0" "processes that drive the threads of a bundled script, each its \
+            share; 0: this process";
+        new "launcher" Text "local" "what starts them: local, slurm or mpi";
         new "results" Text "" "folder in which a results folder of dyno is created";
         new "hang-timeout" Decimal "30" "seconds that an event may continue after --time before it \
             is cut off; 0: no limit";

@@ -32,6 +32,7 @@ pub(crate) fn plan(general: &General) -> LoadPlan {
             u32::try_from(retries.saturating_add(1)).unwrap_or(u32::MAX)
         }),
         rate: general.rate,
+        generators: general.generators,
         ..LoadPlan::new(stop)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::curve;
 use crate::failure::Failure;
+use crate::generators::LoadGenerators;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use std::ffi::OsString;
@@ -16,8 +17,10 @@ const FAILED: u8 = 1;
 /// When signal handlers cannot be installed, or results of several runs cannot be written.
 pub(crate) fn sysbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
+    let source = LoadGenerators { interrupts: &interrupts };
     let once = |arguments: &[OsString]| {
-        dyno_sysbench::main(arguments, "sysbench", Printer::terminal(), interrupts.count())
+        let (terminal, count) = (Printer::terminal(), interrupts.count());
+        dyno_sysbench::main(arguments, "sysbench", terminal, count, Some(&source))
     };
     let curve = dyno_sysbench::curve(arguments).map_err(|text| Failure::new(FAILED, text))?;
     let Some(curve) = curve else { return Ok(once(arguments)) };

@@ -1,11 +1,12 @@
 //! Data of a trial: loaded, restored from a copy, or reused.
 
 use crate::databases::{ClaimedDatabases, DatabaseUse};
+use crate::generators::DividedTrial;
 use crate::interrupt::Interrupts;
 use crate::system::Ready;
 use crate::systems::Systems;
 use crate::workload_set::{GroupData, WorkloadSet, only_reads};
-use dyno_engine::loading::{self, Loading};
+use dyno_engine::loading::{self, LoadError, Loading};
 use dyno_engine::workload::DataSet;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
@@ -56,9 +57,11 @@ pub(crate) struct Provider<'a, 'p> {
     pub(crate) trial: &'a Trial,
     pub(crate) systems: &'a mut Systems<'p>,
     pub(crate) interrupts: &'a Interrupts,
+    /// The generators that load; `None`: this process does.
+    pub(crate) divided: Option<DividedTrial<'a>>,
 }
 
-impl Provider<'_, '_> {
+impl<'a> Provider<'a, '_> {
     /// Starts the system, and loads or restores its data unless the present data can be reused.
     /// Returns the time that loading took.
     pub(crate) fn provide(
@@ -80,14 +83,19 @@ impl Provider<'_, '_> {
         self.make(data, listener)
     }
 
+    fn loader(&self) -> DataLoader<'a> {
+        let Self { trial, interrupts, divided, .. } = *self;
+        DataLoader { trial, interrupts, divided }
+    }
+
     fn restore(
         &mut self,
         data: &WorkloadSet,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
-        let (trial, interrupts) = (self.trial, self.interrupts);
+        let loader = self.loader();
         let fingerprint = data.fingerprint();
-        if self.systems.is_up_with(trial.configuration, &fingerprint, data.is_reusable()) {
+        if self.systems.is_up_with(self.trial.configuration, &fingerprint, data.is_reusable()) {
             return Ok(Nanos(0));
         }
         let own = own_database(data);
@@ -96,16 +104,21 @@ impl Provider<'_, '_> {
         let experiment = self.systems.plan.name.clone();
         let mut load = |ready: &Ready, listener: &mut dyn Listener| {
             let loaded = match own {
-                Some(own) => load(trial, ready, &[(ready.target(), own)], interrupts, listener),
-                None => load_databases(&experiment, trial, ready, data, interrupts, listener),
+                Some(own) => loader.load(ready, &[(ready.target(), own)], listener),
+                None => loader.load_databases(&experiment, ready, data, listener),
             };
             loaded.map_err(|missing| match disks.full_now() {
                 Some(reason) => Missing::System(reason),
                 None => missing,
             })
         };
-        let time =
-            self.systems.restore(trial.configuration, &fingerprint, &names, listener, &mut load)?;
+        let time = self.systems.restore(
+            self.trial.configuration,
+            &fingerprint,
+            &names,
+            listener,
+            &mut load,
+        )?;
         Ok(time.into())
     }
 
@@ -135,9 +148,9 @@ impl Provider<'_, '_> {
         for data in &data.databases {
             places.push((self.begin_loading(system, data)?, data));
         }
-        let disks = self.systems.disks.clone();
+        let (loader, disks) = (self.loader(), self.systems.disks.clone());
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = load(self.trial, ready, &places, self.interrupts, listener);
+        let time = loader.load(ready, &places, listener);
         if data.is_made_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
             self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
@@ -204,33 +217,6 @@ pub(crate) fn names(data: &GroupData) -> Vec<String> {
     data.tables().into_iter().map(|table| table.name).collect()
 }
 
-/// Creates databases with their data on a server that dyno started exclusively.
-fn load_databases(
-    experiment: &str,
-    trial: &Trial,
-    ready: &Ready,
-    data: &WorkloadSet,
-    interrupts: &Interrupts,
-    listener: &mut dyn Listener,
-) -> Result<Duration, Missing> {
-    let created_at = utc_now();
-    let options =
-        ClaimOptions { experiment, created_at: &created_at, yes_write_to: None, is_shared: false };
-    let base = ready.target();
-    let wanted: Vec<String> = data.databases.iter().filter_map(|it| it.database.clone()).collect();
-    let mut databases = ClaimedDatabases::default();
-    let usage = DatabaseUse { policy: DataPolicy::Own, only_reads: false };
-    databases.enter(&base, &wanted, usage, &options)?;
-    let mut places = Vec::new();
-    for (name, data) in wanted.iter().zip(&data.databases) {
-        databases.record_tables(&base, name, &names(data), &options)?;
-        places.push((databases.target(&base, Some(name)), data));
-    }
-    let time = load(trial, ready, &places, interrupts, listener)?;
-    databases.adopt_all(&base, &options)?;
-    Ok(time)
-}
-
 /// The failure of loading as a reason.
 fn failed(failure: &OperationFailure) -> Missing {
     match failure.kind {
@@ -239,29 +225,74 @@ fn failed(failure: &OperationFailure) -> Missing {
     }
 }
 
-/// Loads data sets one after another; returns the total time.
-fn load(
-    trial: &Trial,
-    ready: &Ready,
-    places: &[(Target, &GroupData)],
-    interrupts: &Interrupts,
-    listener: &mut dyn Listener,
-) -> Result<Duration, Missing> {
-    let began = Instant::now();
-    for (target, data) in places {
-        let loading =
-            Loading { trial: &trial.id, target, data: *data, interrupts: interrupts.count() };
-        match loading::load(&loading, listener) {
-            Ok(_) => {}
-            Err(failure) => {
-                return Err(match (failed(&failure), ready.ending()) {
+/// Loads the data of a trial: by this process, or by generators.
+#[derive(Clone, Copy)]
+struct DataLoader<'a> {
+    trial: &'a Trial,
+    interrupts: &'a Interrupts,
+    divided: Option<DividedTrial<'a>>,
+}
+
+impl DataLoader<'_> {
+    /// Creates databases with their data on a server that dyno started exclusively.
+    fn load_databases(
+        self,
+        experiment: &str,
+        ready: &Ready,
+        data: &WorkloadSet,
+        listener: &mut dyn Listener,
+    ) -> Result<Duration, Missing> {
+        let created_at = utc_now();
+        let options = ClaimOptions {
+            experiment,
+            created_at: &created_at,
+            yes_write_to: None,
+            is_shared: false,
+        };
+        let base = ready.target();
+        let wanted: Vec<String> =
+            data.databases.iter().filter_map(|it| it.database.clone()).collect();
+        let mut databases = ClaimedDatabases::default();
+        let usage = DatabaseUse { policy: DataPolicy::Own, only_reads: false };
+        databases.enter(&base, &wanted, usage, &options)?;
+        let mut places = Vec::new();
+        for (name, data) in wanted.iter().zip(&data.databases) {
+            databases.record_tables(&base, name, &names(data), &options)?;
+            places.push((databases.target(&base, Some(name)), data));
+        }
+        let time = self.load(ready, &places, listener)?;
+        databases.adopt_all(&base, &options)?;
+        Ok(time)
+    }
+
+    /// Loads data sets one after another; returns the total time.
+    fn load(
+        self,
+        ready: &Ready,
+        places: &[(Target, &GroupData)],
+        listener: &mut dyn Listener,
+    ) -> Result<Duration, Missing> {
+        let began = Instant::now();
+        for (target, data) in places {
+            let interrupts = self.interrupts.count();
+            let loading = Loading { trial: &self.trial.id, target, data: *data, interrupts };
+            let loaded = match self.divided {
+                Some(generators) => generators.load(&loading, data, listener),
+                None => loading::load(&loading, listener).map_err(LoadError::from),
+            };
+            if let Err(error) = loaded {
+                let missing = match error {
+                    LoadError::Failed(failure) => failed(&failure),
+                    LoadError::Generator(reason) => Missing::Trial(reason),
+                };
+                return Err(match (missing, ready.ending()) {
                     (Missing::Trial(_), Some(reason)) => Missing::System(reason),
                     (missing, _) => missing,
                 });
             }
         }
+        Ok(began.elapsed())
     }
-    Ok(began.elapsed())
 }
 
 impl Systems<'_> {

@@ -1,8 +1,9 @@
-//! Running a plan: preflight, data, trials, searches, faults.
+//! Running a plan: preflight, data, trials and their client groups, searches, faults.
 
 pub(super) mod campaign;
 pub(super) mod checkup;
 pub(super) mod claims;
+pub(super) mod client_groups;
 pub(super) mod curve;
 pub(super) mod data;
 pub(super) mod faults;

@@ -3,7 +3,7 @@
 use crate::client_groups::{Background, nodes_for};
 use crate::data::{Missing, Provider};
 use crate::faults::Faults;
-use crate::generators::TrialGenerators;
+use crate::generators::DividedTrial;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
@@ -224,7 +224,8 @@ fn measure(
         ),
         None => None,
     };
-    let loading = Provider { trial, systems, interrupts }.provide(&set, listener)?;
+    let divided = fleet.as_ref().map(|fleet| DividedTrial::new(fleet, plan, configuration));
+    let loading = Provider { trial, systems, interrupts, divided }.provide(&set, listener)?;
     systems.tell_unlocked(system, listener);
     systems.open_way(trial.configuration, listener).map_err(Missing::trial)?;
     let network_path = plan.endpoint(configuration);
@@ -257,8 +258,8 @@ fn measure(
         set.into_members().map(|it| Member { is_audited: it.is_audited && keeps_data, ..it });
     let (own, others): (Vec<_>, Vec<_>) =
         members.partition(|it| it.group.role == GroupRole::Measured);
-    let background =
-        Background { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
+    let shares_machine = ready.shares_machine();
+    let background = Background { trial, nodes: &nodes, seed, count, shares_machine, divided };
     let groups = others.into_iter().map(|member| background.group(member)).collect();
     let counters = || {
         let counters = ready.counters(network_path, &names);
@@ -285,8 +286,7 @@ fn measure(
     let mut clock = faults.as_ref().map(Faults::clock);
     let mut listeners = Listeners(vec![&mut watch]);
     listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));
-    let generators =
-        fleet.as_ref().map(|fleet| TrialGenerators::new(fleet, plan, configuration, &input));
+    let generators = divided.map(|divided| divided.measured(&input));
     input.generators = generators.as_ref().map(|it| it as &dyn Generators);
     let own = own.into_iter().map(|member| member.workload).collect();
     let measured = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {

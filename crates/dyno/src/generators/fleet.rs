@@ -54,7 +54,10 @@ impl Fleets {
     pub(crate) fn take(&mut self, plan: &Plan, interrupts: &Interrupts) -> Result<Fleet, String> {
         match self.0.take() {
             Some(fleet) => Ok(fleet),
-            None => Fleet::launch(&plan.launcher, plan.most_generators(), interrupts),
+            None => {
+                let (number, groups) = (plan.most_generators(), 1 + plan.background().len());
+                Fleet::launch(&plan.launcher, Expected { number, groups }, interrupts)
+            }
         }
     }
 
@@ -67,8 +70,17 @@ impl Fleets {
 /// Generators that have joined.
 pub(crate) struct Fleet {
     pub(super) members: Vec<GeneratorHandle>,
-    events: Mutex<Receiver<(usize, Event)>>,
+    /// For each client group that a trial may have.
+    events: Vec<Mutex<Receiver<(usize, Event)>>>,
     launches: Mutex<Vec<Launched>>,
+}
+
+/// How many generators join, and how many client groups a trial has at most; the measured groups
+/// count as one.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) number: u32,
+    pub(super) groups: usize,
 }
 
 /// A launcher's process.
@@ -153,15 +165,23 @@ fn said(output: &Path) -> String {
 }
 
 impl Fleet {
-    fn launch(plan: &LauncherPlan, number: u32, interrupts: &Interrupts) -> Result<Self, String> {
+    /// Starts generators and waits until all have joined.
+    ///
+    /// # Errors
+    /// When one cannot be started or does not join, in words.
+    pub(super) fn launch(
+        plan: &LauncherPlan,
+        expected: Expected,
+        interrupts: &Interrupts,
+    ) -> Result<Self, String> {
         let (secured, key) = secure::coordinator()?;
         let (listener, address) = listen(plan)
             .map_err(|reason| format!("the coordinator cannot listen for generators: {reason}"))?;
         let invitation = Invitation::new(address, key);
-        let commands = launch::commands(plan, number, &invitation)?;
+        let commands = launch::commands(plan, expected.number, &invitation)?;
         let launches =
             commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
-        Self::gather(&listener, secured, &invitation.token, number, launches, interrupts)
+        Self::gather(&listener, secured, &invitation.token, expected, launches, interrupts)
             .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))
     }
 
@@ -173,26 +193,32 @@ impl Fleet {
         listener: &TcpListener,
         secured: Arc<ServerConfig>,
         token: &str,
-        number: u32,
+        Expected { number, groups }: Expected,
         launches: Vec<Launched>,
         interrupts: &Interrupts,
     ) -> Result<Self, String> {
-        let (sender, events) = channel();
+        let (senders, events): (Vec<_>, Vec<_>) = (0..groups).map(|_| channel()).unzip();
         let waiting = Waiting { secured, number, token: token.to_owned(), launches };
-        let (members, launches) = waiting.all(listener, &sender, interrupts)?;
-        Ok(Self { members, events: Mutex::new(events), launches: Mutex::new(launches) })
+        let (members, launches) = waiting.all(listener, &senders, interrupts)?;
+        let events = events.into_iter().map(Mutex::new).collect();
+        Ok(Self { members, events, launches: Mutex::new(launches) })
     }
 
-    /// The next event of any generator; `None` when there is none for so long.
+    /// The next event of any generator for the coordinator of a client group; `None` when there is
+    /// none for so long.
     ///
     /// # Errors
     /// When a generator is lost.
-    pub(super) fn next(&self, wait: Duration) -> Result<Option<(usize, Event)>, TrialError> {
+    pub(super) fn next(
+        &self,
+        group: u32,
+        wait: Duration,
+    ) -> Result<Option<(usize, Event)>, TrialError> {
         let lost = |number: usize, reason: Reason| {
             let name = self.members[number].part().name();
             Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
-        let events = lock(&self.events);
+        let events = lock(&self.events[group as usize]);
         let event = match events.recv_timeout(wait) {
             Ok((number, Event::Lost(reason))) => {
                 return lost(number, self.ending(number).unwrap_or(reason));
@@ -300,7 +326,7 @@ impl Waiting {
     fn all(
         self,
         listener: &TcpListener,
-        events: &Sender<(usize, Event)>,
+        events: &[Sender<(usize, Event)>],
         interrupts: &Interrupts,
     ) -> Result<(Vec<GeneratorHandle>, Vec<Launched>), String> {
         let (sender, arrivals) = channel::<Result<Joined, String>>();
@@ -330,7 +356,7 @@ impl Waiting {
                         .ok_or("more generators joined than were started")?;
                     let host = line(&hello.host).into_owned();
                     members[place] =
-                        Some(GeneratorHandle::new(place, host, link, began, events.clone()));
+                        Some(GeneratorHandle::new(place, host, link, began, events.to_vec()));
                 }
                 Ok(Err(reason)) => refused = Some(reason),
                 Err(_) => {}

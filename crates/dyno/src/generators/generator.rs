@@ -1,33 +1,40 @@
 //! `dyno generator`: drives a part of the clients of trials that another dyno coordinates.
 //!
-//! The main thread measures. A second thread holds the connection: it answers questions for the
-//! clock, hands orders to the main thread, and ends the process when the coordinator is gone.
+//! The main thread loads, and starts a thread for each client group, which measures. Another thread
+//! holds the connection: it answers questions for the clock, hands orders to the main thread, and
+//! ends the process when the coordinator is gone.
 
 use super::generator_handle::SILENCE;
 use super::launch::{COORDINATOR, Invitation, KEY, RANK, TOKEN};
 use super::link::Link;
-use super::message::{Answer, Assignment, Hello, Order};
+use super::message::{Answer, Assignment, Hello, LoadOrder, Order};
 use super::secure;
 use crate::failure::Failure;
 use crate::workload::AnyWorkload;
 use dyno_drivers::lock;
 use dyno_drivers::open_files::raise_limit;
+use dyno_engine::loading::{LoadReport, Loading, load_share};
 use dyno_engine::{LoadInput, PartReport, Start, TrialError};
 use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
+use dyno_model::reason::Reason;
 use dyno_model::record::IntervalRecord;
 use dyno_model::target::Target;
 use dyno_store::environment::boot_id;
+use dyno_sysbench::SCRIPT_STACK;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
 use signal_hook::consts::SIGTERM;
 use signal_hook::{flag, low_level};
+use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longest wait for a message: how soon a report leaves.
@@ -60,23 +67,70 @@ pub(crate) fn generator() -> Result<u8, Failure> {
     let (reports, outgoing) = channel();
     let (incoming, orders) = channel();
     let watched = Arc::clone(&shared);
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         // Whatever the reason, there is nobody who would read it.
         let _ = serve(&mut link, &outgoing, &incoming, &watched);
         watched.interrupts.fetch_add(1, Ordering::Relaxed);
         drop((link, incoming));
-        std::thread::sleep(GOOD_BYE);
+        thread::sleep(GOOD_BYE);
         low_level::exit(exit_code::RUN_INCOMPLETE.into());
     });
+    let (mut waiting, mut threads) = (Vec::new(), Vec::new());
     while let Ok(order) = orders.recv() {
-        if let Order::Assign(assignment) = order {
-            let report = part(&assignment, &orders, &reports, &shared)
-                .unwrap_or_else(|error| PartReport::Failed(error.into()));
-            *lock(&shared.start) = None;
-            let _ = reports.send(report);
+        match order {
+            Order::Assign(assignment) => {
+                let (go, start) = channel();
+                waiting.push(go);
+                let reports = Reports(assignment.group, reports.clone());
+                let shared = Arc::clone(&shared);
+                let work = move || measure(&assignment, &start, &reports, &shared);
+                // A thread may have to parse scripts, which needs a larger stack.
+                let thread = thread::Builder::new().stack_size(SCRIPT_STACK).spawn(work);
+                threads.push(thread.map_err(|error| {
+                    let text = format!("a thread cannot be started: {error}");
+                    Failure::new(exit_code::RUN_INCOMPLETE, text)
+                })?);
+            }
+            Order::Start(at) => {
+                // A group that has failed does not wait.
+                waiting.drain(..).for_each(|go| {
+                    let _ = go.send(at);
+                });
+            }
+            Order::Load(order) => load(&order, &Reports(0, reports.clone()), &shared.interrupts),
+            _ => {}
         }
+        threads.retain(|thread| !thread.is_finished());
     }
+    drop(waiting);
+    threads.into_iter().for_each(|thread| drop(thread.join()));
     Ok(exit_code::OK)
+}
+
+/// Measures a part of a client group and reports its result.
+fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
+    let measured = catch_unwind(AssertUnwindSafe(|| part(assignment, start, reports, shared)));
+    let report = match measured {
+        Ok(Ok(report)) => report,
+        Ok(Err(error)) => PartReport::Failed(error.into()),
+        Err(_) => PartReport::Failed("its thread panicked; this is a bug of dyno".into()),
+    };
+    let start = lock(&shared.starts).remove(&assignment.group);
+    // It may have ended before the other thread saw that it was stopped.
+    if let Some((Some(cause), false)) = start.as_ref().map(|(it, told)| (it.stopped(), *told)) {
+        reports.send(PartReport::Stopped(cause.clone()));
+    }
+    reports.send(report);
+}
+
+/// Reports about a client group.
+#[derive(Clone)]
+pub(super) struct Reports(pub(super) u32, pub(super) Sender<(u32, PartReport)>);
+
+impl Reports {
+    fn send(&self, report: PartReport) {
+        let _ = self.1.send((self.0, report));
+    }
 }
 
 /// What both threads share.
@@ -84,8 +138,8 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 pub(super) struct Shared {
     /// More than 0 once the coordinator is gone.
     interrupts: AtomicUsize,
-    /// The part being measured.
-    start: Mutex<Option<Start>>,
+    /// The start of each client group that is being measured, and whether its stop was reported.
+    starts: Mutex<BTreeMap<u32, (Start, bool)>>,
 }
 
 /// Where the coordinator is: from the environment, or from a line on standard input.
@@ -125,7 +179,7 @@ pub(super) fn connect(invitation: &Invitation) -> Result<Link, String> {
                 if error.kind() == ErrorKind::ConnectionRefused
                     && Instant::now() + CONNECT_PAUSE < deadline =>
             {
-                std::thread::sleep(CONNECT_PAUSE);
+                thread::sleep(CONNECT_PAUSE);
             }
             outcome => break outcome.map_err(told)?,
         }
@@ -159,25 +213,22 @@ fn open(address: &str) -> io::Result<TcpStream> {
 /// Holds the connection until it breaks, or until the coordinator is silent.
 fn serve(
     link: &mut Link,
-    reports: &Receiver<PartReport>,
+    reports: &Receiver<(u32, PartReport)>,
     orders: &Sender<Order>,
     shared: &Shared,
 ) -> io::Result<()> {
     let mut heard = Instant::now();
-    let mut is_stop_told = false;
     loop {
-        let stopped = lock(&shared.start).as_ref().map(|start| start.stopped().cloned());
-        match stopped {
-            Some(Some(cause)) if !is_stop_told => {
-                is_stop_told = true;
-                link.send(&Answer::Report(Box::new(PartReport::Stopped(cause))))?;
+        for (group, (start, is_told)) in lock(&shared.starts).iter_mut() {
+            if let (Some(cause), false) = (start.stopped(), *is_told) {
+                *is_told = true;
+                let report = Box::new(PartReport::Stopped(cause.clone()));
+                link.send(&Answer::Report(*group, report))?;
             }
-            Some(_) => {}
-            None => is_stop_told = false,
         }
         loop {
             match reports.try_recv() {
-                Ok(report) => link.send(&Answer::Report(Box::new(report)))?,
+                Ok((group, report)) => link.send(&Answer::Report(group, Box::new(report)))?,
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
@@ -188,8 +239,8 @@ fn serve(
         }
         match order {
             Some(Order::Ping(number)) => link.send(&Answer::Pong(number, clock()))?,
-            Some(Order::Stop(cause)) => {
-                if let Some(start) = &*lock(&shared.start) {
+            Some(Order::Stop(group, cause)) => {
+                if let Some((start, _)) = lock(&shared.starts).get(&group) {
                     start.stop(cause);
                 }
             }
@@ -210,11 +261,11 @@ fn origin() -> Instant {
     *ORIGIN.get_or_init(Instant::now)
 }
 
-/// Measures a part of a trial.
+/// Measures a part of a client group; `start` receives the time of the clock at which all begin.
 pub(super) fn part(
     assignment: &Assignment,
-    orders: &Receiver<Order>,
-    reports: &Sender<PartReport>,
+    start: &Receiver<u64>,
+    reports: &Reports,
     shared: &Shared,
 ) -> Result<PartReport, TrialError> {
     let Assignment { name, load, work, .. } = assignment;
@@ -229,24 +280,18 @@ pub(super) fn part(
         ..input.part(assignment.generator, assignment.generators)
     };
     let ready = || {
-        let _ = reports.send(PartReport::Ready);
-        let at = loop {
-            match orders.recv() {
-                Ok(Order::Start(at)) => break at,
-                Ok(_) => {}
-                Err(_) => return Err(TrialError::Interrupted),
-            }
-        };
+        reports.send(PartReport::Ready);
+        let at = start.recv().map_err(|_| TrialError::Interrupted)?;
         if at <= clock() {
             let late = Duration::from_nanos(clock() - at).as_millis();
             let reason = format!("the order to start came {late} ms late");
             return Err(TrialError::Failed(reason.into()));
         }
         let start = Start::at(origin() + Duration::from_nanos(at));
-        *lock(&shared.start) = Some(start.clone());
+        lock(&shared.starts).insert(assignment.group, (start.clone(), false));
         Ok(start)
     };
-    let mut listener = Reporting(reports.clone());
+    let mut listener = reports.clone();
     let result = AnyWorkload::run_part(
         workloads,
         (&targets, assignment.spare),
@@ -257,21 +302,33 @@ pub(super) fn part(
     Ok(PartReport::Done(Box::new(result)))
 }
 
-/// Sends intervals, and how many clients are ready, to the coordinator.
-struct Reporting(Sender<PartReport>);
+/// Loads a share of a data set.
+fn load(order: &LoadOrder, reports: &Reports, interrupts: &AtomicUsize) {
+    let LoadOrder { name, target, source, ranges, loaders } = order;
+    let target = Target::from(target.clone());
+    let report = |report| reports.send(PartReport::Loading(report));
+    let loaded = source.data().map_err(Reason::from).and_then(|data| {
+        let loading = Loading { trial: name, target: &target, data: &data, interrupts };
+        load_share(&loading, ranges, *loaders, report).map_err(Reason::DataNotLoaded)
+    });
+    if let Err(reason) = loaded {
+        report(LoadReport::Failed(reason));
+    }
+}
 
-impl Listener for Reporting {
+/// Sends intervals, and how many clients are ready, to the coordinator.
+impl Listener for Reports {
     fn event(&mut self, event: &Event) {
         if let Event::Progress { phase: Phase::Ramp, done, .. } = event {
-            let _ = self.0.send(PartReport::Connected(*done as u32));
+            self.send(PartReport::Connected(*done as u32));
         }
     }
 
     fn commit_activity(&mut self, activity: CommitActivity) {
-        let _ = self.0.send(PartReport::Activity(activity));
+        self.send(PartReport::Activity(activity));
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        let _ = self.0.send(PartReport::Interval(Box::new(interval.clone())));
+        self.send(PartReport::Interval(Box::new(interval.clone())));
     }
 }

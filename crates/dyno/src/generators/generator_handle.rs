@@ -43,23 +43,28 @@ pub(super) struct GeneratorHandle {
 }
 
 impl GeneratorHandle {
-    /// Begins to serve a connection; `number` is the generator's.
+    /// Begins to serve a connection; `number` is the generator's. The coordinator of each client
+    /// group receives its events.
     pub(super) fn new(
         number: usize,
         host: String,
         mut link: Link,
         origin: Instant,
-        events: Sender<(usize, Event)>,
+        events: Vec<Sender<(usize, Event)>>,
     ) -> Self {
         let (orders, taken) = channel();
         let clock = Arc::new(Mutex::new(Clock::new(origin)));
         let shared = Arc::clone(&clock);
         std::thread::spawn(move || {
-            let report = |report| {
-                let _ = events.send((number, Event::Report(report)));
+            let report = |group: u32, report| {
+                if let Some(events) = events.get(group as usize) {
+                    let _ = events.send((number, Event::Report(report)));
+                }
             };
             if let Err(error) = serve(&mut link, &taken, &shared, &report) {
-                let _ = events.send((number, Event::Lost(told(&error))));
+                for events in events {
+                    let _ = events.send((number, Event::Lost(told(&error))));
+                }
             }
         });
         Self { number: number as u32, host, clock, orders }
@@ -99,7 +104,7 @@ fn serve(
     link: &mut Link,
     orders: &Receiver<Order>,
     clock: &Mutex<Clock>,
-    report: &impl Fn(Box<PartReport>),
+    report: &impl Fn(u32, Box<PartReport>),
 ) -> io::Result<()> {
     let (mut heard, mut ping_at) = (Instant::now(), Instant::now());
     let (mut asked, mut pings) = (None, 0);
@@ -131,7 +136,7 @@ fn serve(
                     ping_at = Instant::now() + PING;
                 }
             }
-            Some(Answer::Report(it)) => report(it),
+            Some(Answer::Report(group, it)) => report(group, it),
             None if heard.elapsed() > SILENCE => return Err(ErrorKind::TimedOut.into()),
             None => {}
         }

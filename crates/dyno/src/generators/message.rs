@@ -1,7 +1,8 @@
 //! The messages between the coordinator and a generator, as JSON with their length in front.
 
-use crate::workload::Work;
+use crate::workload::{DataSource, Work};
 use dyno_engine::PartReport;
+use dyno_engine::loading::RowRange;
 use dyno_model::catalog::Growth;
 use dyno_model::fault::Expected;
 use dyno_model::plan::LoadPlan;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages. Both programs must have the same one, and the same version of dyno.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// What a generator says first. It stays as it is in all versions, so that another version can be
 /// named.
@@ -55,12 +56,14 @@ pub(super) enum Order {
     Refused(String),
     /// A question for its clock, with a number.
     Ping(u64),
-    /// A part of a trial.
+    /// A part of a client group of a trial.
     Assign(Box<Assignment>),
+    /// A share of the rows of a data set.
+    Load(Box<LoadOrder>),
     /// All clients begin at this time of the generator's clock.
     Start(u64),
-    /// Measuring ends early.
-    Stop(Reason),
+    /// Measuring of this client group ends early.
+    Stop(u32, Reason),
 }
 
 /// From a generator to the coordinator.
@@ -69,18 +72,20 @@ pub(super) enum Order {
 pub(super) enum Answer {
     /// The time of its clock, in nanoseconds, when the question with this number came.
     Pong(u64, u64),
-    /// A report of its part of a trial.
-    Report(Box<PartReport>),
+    /// A report of its part of a client group, or of loading, for which the group is 0.
+    Report(u32, Box<PartReport>),
 }
 
-/// A part of a trial.
+/// A part of a client group of a trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Assignment {
     /// Name of the trial.
     pub(super) name: String,
+    /// 0: the measured groups; then the background groups, in the order of the plan.
+    pub(super) group: u32,
     /// Seed of what clients draw.
     pub(super) seed: u64,
-    /// Number of this generator among those of the trial, and how many there are.
+    /// Number of this generator among those of the group, and how many there are.
     pub(super) generator: u32,
     pub(super) generators: u32,
     /// Number of clients of all generators.
@@ -95,6 +100,18 @@ pub(super) struct Assignment {
     /// Where clients connect, with the spare ones last.
     pub(super) targets: Vec<Address>,
     pub(super) spare: usize,
+}
+
+/// A share of the rows of a data set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct LoadOrder {
+    /// Name of the trial that needs the data.
+    pub(super) name: String,
+    pub(super) target: Address,
+    pub(super) source: DataSource,
+    pub(super) ranges: Vec<RowRange>,
+    /// Number of connections.
+    pub(super) loaders: usize,
 }
 
 /// A target with its password: the only place where one is written down, and it is encrypted on its

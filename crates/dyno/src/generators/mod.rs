@@ -9,7 +9,7 @@
 //! * `launch`: the command lines that start generators; `clock`: how far the clocks of two machines
 //!   are apart; `generator_handle`: the coordinator's end of one connection; `fleet`: all
 //!   generators of a run;
-//! * `trial`: a trial with the clients of a fleet;
+//! * `load`: data loaded by a fleet; `trial`: a trial with the clients of a fleet, or a load;
 //! * `generator`: the process `dyno generator`.
 
 mod clock;
@@ -18,6 +18,7 @@ pub(crate) mod generator;
 mod generator_handle;
 mod launch;
 mod link;
+mod load;
 mod message;
 mod preflight;
 mod secure;
@@ -27,4 +28,4 @@ mod trial;
 
 pub(crate) use fleet::Fleets;
 pub(crate) use preflight::obstacles;
-pub(crate) use trial::TrialGenerators;
+pub(crate) use trial::{DividedTrial, LoadGenerators};

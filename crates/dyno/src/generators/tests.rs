@@ -2,12 +2,12 @@
 //! of one other process, which sends what generators send: each second an interval with three kinds
 //! of statements, four times a second the commits so far.
 
-use super::fleet::{Fleet, listen};
-use super::generator::{self, Shared, clock, part};
+use super::fleet::{Expected, Fleet, listen};
+use super::generator::{self, Reports, Shared, clock, part};
 use super::launch::{COORDINATOR, Invitation, KEY, TOKEN};
 use super::message::{Answer, Assignment, Order};
 use super::secure;
-use super::trial::TrialGenerators;
+use super::trial::DividedTrial;
 use crate::interrupt::Interrupts;
 use crate::workload::{AnyWorkload, catalog};
 use crate::workload_set::WorkloadSet;
@@ -87,8 +87,9 @@ fn row(generators: u32) -> String {
         .env(NUMBER, generators.to_string())
         .spawn();
     let _child = OtherProcess(child.expect("it can be started"));
+    let expected = Expected { number: generators, groups: 1 };
     let fleet =
-        Fleet::gather(&listener, secured, &token, generators, Vec::new(), &Interrupts::default())
+        Fleet::gather(&listener, secured, &token, expected, Vec::new(), &Interrupts::default())
             .expect("all join");
     let plan = plan(generators);
     let (trial, configuration) = (&plan.trials[0], &plan.configurations[0]);
@@ -98,7 +99,8 @@ fn row(generators: u32) -> String {
     let (clients, load) = (configuration.clients, &configuration.load);
     let mut input = TrialInput::new(trial.clone(), nodes, clients, load, 1, &count);
     input.is_audited = false;
-    let trial = TrialGenerators::new(&fleet, &plan, configuration, &input);
+    let divided = DividedTrial::new(&fleet, &plan, configuration);
+    let trial = divided.measured(&input);
     input.generators = Some(&trial);
     let mut delays = Delays::default();
     let workload = own.expect("the measured group").workload;
@@ -142,9 +144,10 @@ impl Sent {
         let few =
             Assignment { clients: 4, generator: 0, generators: 1, load, ..assignment.clone() };
         let ((go, orders), (reports, sent)) = (channel(), channel());
-        go.send(Order::Start(clock() + SECOND)).expect("it is held");
+        go.send(clock() + SECOND).expect("it is held");
+        let reports = Reports(0, reports);
         let done = part(&few, &orders, &reports, &Shared::default()).expect("it is measured");
-        let is_interval = |report| match report {
+        let is_interval = |(_, report)| match report {
             PartReport::Interval(interval) => Some(*interval),
             _ => None,
         };
@@ -171,7 +174,7 @@ impl Sent {
         let commits = (0..1_000).map(span).collect();
         let interval = IntervalRecord { start: Nanos(start), commits, ..self.interval.clone() };
         let report = PartReport::Interval(Box::new(interval));
-        serde_json::to_vec(&Answer::Report(Box::new(report))).expect("it is data")
+        serde_json::to_vec(&Answer::Report(0, Box::new(report))).expect("it is data")
     }
 }
 
@@ -205,7 +208,7 @@ fn simulate(invitation: &Invitation, shared: &Arc<Shown>) {
     let (mut start, mut quarters, mut is_done) = (None, 0, false);
     let (mut is_assigned, mut is_ready) = (false, false);
     loop {
-        let report = |report| Answer::Report(Box::new(report));
+        let report = |report| Answer::Report(0, Box::new(report));
         let outcome = match link.receive(Duration::from_millis(100)) {
             Ok(Some(Order::Ping(number))) => link.send(&Answer::Pong(number, clock())),
             Ok(Some(Order::Assign(assignment))) => {

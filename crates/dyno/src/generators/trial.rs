@@ -1,13 +1,17 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
-use super::fleet::Fleet;
+use super::fleet::{Expected, Fleet};
 use super::generator_handle::{Event, GeneratorHandle};
-use super::message::{Assignment, Order};
+use super::message::{Address, Assignment, Order};
+use crate::interrupt::Interrupts;
 use crate::workload::Work;
 use dyno_drivers::lock;
-use dyno_engine::{Generators, PartReport, TrialError, TrialInput};
+use dyno_engine::{
+    DividedLoad, GeneratorSource, Generators, LoadInput, PartReport, TrialError, TrialInput,
+};
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GroupRole;
+use dyno_model::client_group::{ClientGroup, GroupRole};
+use dyno_model::launcher::LauncherPlan;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
@@ -20,37 +24,65 @@ const RUN_UP: Duration = Duration::from_millis(500);
 /// Longest time that a load step waits for comparisons of clocks.
 const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 
-/// The generators of a fleet that a trial uses.
-pub(crate) struct TrialGenerators<'a> {
-    fleet: &'a Fleet,
-    /// The first so many.
-    number: usize,
-    /// The part of generator 0.
-    assignment: Assignment,
+/// A trial that is divided among the generators of a fleet.
+#[derive(Clone, Copy)]
+pub(crate) struct DividedTrial<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) plan: &'a Plan,
+    pub(super) configuration: &'a Configuration,
 }
 
-impl<'a> TrialGenerators<'a> {
-    /// The generators of a configuration, of which each has a client.
-    pub(crate) fn new(
-        fleet: &'a Fleet,
-        plan: &Plan,
-        configuration: &Configuration,
-        input: &TrialInput<'_>,
-    ) -> Self {
-        let load = &input.load;
-        let number = configuration.load.generators.unwrap_or(1).min(configuration.clients);
-        let mut groups = plan.groups(configuration);
+impl<'a> DividedTrial<'a> {
+    pub(crate) fn new(fleet: &'a Fleet, plan: &'a Plan, configuration: &'a Configuration) -> Self {
+        Self { fleet, plan, configuration }
+    }
+
+    /// The generators of the measured groups.
+    pub(crate) fn measured(self, input: &TrialInput<'_>) -> GroupGenerators<'a> {
+        let mut groups = self.plan.groups(self.configuration);
         groups.retain(|group| group.role == GroupRole::Measured);
-        let mut work = Work::of_group(plan, configuration, &groups[0]);
+        let mut work = Work::of_group(self.plan, self.configuration, &groups[0]);
         work.groups = groups.iter().map(|group| group.clients.count).collect();
+        self.generators(0, work, input)
+    }
+
+    /// The generators of a background group.
+    pub(crate) fn background(
+        self,
+        group: &ClientGroup,
+        input: &TrialInput<'_>,
+    ) -> GroupGenerators<'a> {
+        let place = self.configuration.background.iter().position(|it| it.name == group.name);
+        let number = 1 + place.expect("it is a group of this configuration") as u32;
+        self.generators(number, Work::of_group(self.plan, self.configuration, group), input)
+    }
+
+    fn generators(self, group: u32, work: Work, input: &TrialInput<'_>) -> GroupGenerators<'a> {
+        let load = &input.load;
+        let own = |clients| self.configuration.load.generators_for(clients);
+        let number = own(load.clients.clients);
+        let background = self.configuration.background.iter().map(|it| own(it.clients));
         let nodes = &input.nodes;
         let target =
             |node: &dyno_engine::Node| node.client_target.as_ref().unwrap_or(&node.target).into();
-        let assignment = Assignment {
+        let targets = nodes.iter().map(target).collect();
+        let spare = nodes.iter().filter(|node| node.is_spare).count();
+        let of_trial = background.fold(number, u32::max) as usize;
+        let assignment =
+            Assignment { group, spare, ..Assignment::new(load, number, work, targets) };
+        GroupGenerators { fleet: self.fleet, number: number as usize, of_trial, assignment }
+    }
+}
+
+impl Assignment {
+    /// The part of generator 0 of a load.
+    fn new(load: &LoadInput<'_>, generators: u32, work: Work, targets: Vec<Address>) -> Self {
+        Self {
             name: load.name.clone(),
+            group: 0,
             seed: load.seed,
             generator: 0,
-            generators: number,
+            generators,
             clients: load.clients.clients,
             load: LoadPlan { generators: None, ..load.load.clone() },
             interval: load.interval,
@@ -58,18 +90,61 @@ impl<'a> TrialGenerators<'a> {
             expected: load.expected,
             servers_boot: load.shares_machine.then(boot_id),
             work,
-            targets: nodes.iter().map(target).collect(),
-            spare: nodes.iter().filter(|node| node.is_spare).count(),
-        };
-        Self { fleet, number: number as usize, assignment }
+            targets,
+            spare: 0,
+        }
     }
+}
 
+/// Generators for a load outside of an experiment.
+pub(crate) struct LoadGenerators<'a> {
+    pub(crate) interrupts: &'a Interrupts,
+}
+
+impl GeneratorSource for LoadGenerators<'_> {
+    fn with_generators(
+        &self,
+        load: &DividedLoad<'_>,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String> {
+        let DividedLoad { generators: number, launcher, ref workload, targets, input } = *load;
+        let target = targets.first().ok_or("there is no server")?;
+        let work = Work {
+            plan: workload.clone(),
+            engine: target.engine,
+            seed: input.seed,
+            query_mode: target.query_mode,
+            groups: vec![input.clients.clients],
+            clients_max: input.clients.clients,
+        };
+        let targets = targets.iter().map(Address::from).collect();
+        let assignment = Assignment::new(input, number, work, targets);
+        let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
+        let fleet = Fleet::launch(&launcher, Expected { number, groups: 1 }, self.interrupts)?;
+        let number = number as usize;
+        run(&GroupGenerators { fleet: &fleet, number, of_trial: number, assignment });
+        Ok(())
+    }
+}
+
+/// The generators of a fleet that drive the clients of a client group.
+pub(crate) struct GroupGenerators<'a> {
+    fleet: &'a Fleet,
+    /// The first so many, of which each has a client.
+    number: usize,
+    /// The first so many have clients of any group.
+    of_trial: usize,
+    /// The part of generator 0.
+    assignment: Assignment,
+}
+
+impl GroupGenerators<'_> {
     fn all(&self) -> impl Iterator<Item = &GeneratorHandle> {
         self.fleet.members.iter().take(self.number)
     }
 }
 
-impl Generators for TrialGenerators<'_> {
+impl Generators for GroupGenerators<'_> {
     fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError> {
         for (member, generator) in self.all().zip(0..) {
             let assignment = Assignment { generator, growth, ..self.assignment.clone() };
@@ -83,9 +158,10 @@ impl Generators for TrialGenerators<'_> {
     }
 
     fn start(&self) -> Result<Instant, TrialError> {
-        let slowest = self.all().map(|member| lock(&member.clock).error()).max();
+        let all = || self.fleet.members.iter().take(self.of_trial);
+        let slowest = all().map(|member| lock(&member.clock).error()).max();
         let epoch = Instant::now() + RUN_UP + 4 * slowest.unwrap_or_default();
-        for member in self.all() {
+        for member in all() {
             let asked = Instant::now();
             let at = loop {
                 match lock(&member.clock).mark(epoch) {
@@ -105,13 +181,14 @@ impl Generators for TrialGenerators<'_> {
     }
 
     fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
-        Ok(match self.fleet.next(wait)? {
+        Ok(match self.fleet.next(self.assignment.group, wait)? {
             Some((from, Event::Report(report))) if from < self.number => Some((from, *report)),
             _ => None,
         })
     }
 
     fn stop(&self, cause: &Reason) {
-        self.all().for_each(|member| member.order(Order::Stop(cause.clone())));
+        let stop = || Order::Stop(self.assignment.group, cause.clone());
+        self.all().for_each(|member| member.order(stop()));
     }
 }

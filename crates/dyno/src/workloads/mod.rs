@@ -1,5 +1,4 @@
-//! Workloads of configurations and their client groups.
+//! Workloads of configurations.
 
-pub(super) mod client_groups;
 pub(super) mod workload;
 pub(super) mod workload_set;

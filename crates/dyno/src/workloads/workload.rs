@@ -1,6 +1,9 @@
 //! The workload of a configuration: a built-in one, or the user's SQL or Lua scripts.
 
-use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
+use dyno_drivers::RowWriter;
+use dyno_engine::workload::{
+    DataSet, Native, Setting, TableDefinition, Workload, check_engine, statement_kinds,
+};
 use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::client_group::{ClientGroup, GroupRole};
@@ -199,6 +202,47 @@ impl Work {
     /// As [`AnyWorkload::of_group`].
     pub(crate) fn workloads(&self) -> Result<Vec<AnyWorkload>, String> {
         self.groups.iter().map(|clients| self.built(*clients)).collect()
+    }
+}
+
+/// What is needed to make the rows of a data set, here or in a generator.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DataSource {
+    pub(crate) works: Vec<Work>,
+    /// Tables, each with its work and its position among the work's tables.
+    pub(crate) tables: Vec<(usize, usize)>,
+}
+
+impl DataSource {
+    /// The data set, of which only the tables and their rows are used.
+    ///
+    /// # Errors
+    /// As [`AnyWorkload::of_group`].
+    pub(crate) fn data(&self) -> Result<impl DataSet, String> {
+        let workloads = self.works.iter().map(|work| work.built(work.groups[0]));
+        Ok(Rows { workloads: workloads.collect::<Result<_, _>>()?, tables: self.tables.clone() })
+    }
+}
+
+/// The tables of several workloads.
+struct Rows {
+    workloads: Vec<AnyWorkload>,
+    tables: Vec<(usize, usize)>,
+}
+
+impl DataSet for Rows {
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let of_each: Vec<_> = self.workloads.iter().map(|it| it.data().tables()).collect();
+        self.tables.iter().map(|(owner, place)| of_each[*owner][*place].clone()).collect()
+    }
+
+    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
+        let (owner, place) = self.tables[table];
+        self.workloads[owner].data().row(place, row, out);
     }
 }
 

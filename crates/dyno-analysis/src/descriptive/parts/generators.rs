@@ -1,24 +1,40 @@
 //! Figures of each of several load generators.
 
+use super::named::of_part;
 use crate::model::{Figure, Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::generators::GeneratorPart;
+use dyno_model::limit::LimitPart;
+use dyno_model::plan::Configuration;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
 
-/// One row per generator; none if the clients were in one process.
-pub(super) fn rows(view: &View<'_>, configuration: usize) -> Vec<PartRow> {
-    let records = view.measured(configuration).iter();
-    let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.parts.len())).max();
-    (0..numbers.unwrap_or(0)).map(|number| row(view, configuration, number)).collect()
+/// One row per generator, of the measured groups and of each background group; none if the clients
+/// were in one process.
+pub(super) fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<PartRow> {
+    let background = plan.background.iter().map(|it| LimitPart::Background(it.name.clone()));
+    let groups = [None].into_iter().chain(background.map(Some));
+    groups.flat_map(|group| rows_of(view, configuration, group.as_ref())).collect()
 }
 
-fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
-    fn own(record: &TrialRecord, number: usize) -> Option<(&GeneratorPart, Nanos)> {
+/// The rows of a background group, or of the measured groups.
+fn rows_of(view: &View<'_>, configuration: usize, group: Option<&LimitPart>) -> Vec<PartRow> {
+    let records = view.measured(configuration).iter().filter_map(|it| of_part(it, group));
+    let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.parts.len())).max();
+    (0..numbers.unwrap_or(0)).map(|number| row(view, configuration, group, number)).collect()
+}
+
+fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number: usize) -> PartRow {
+    fn own<'r>(
+        record: &'r TrialRecord,
+        group: Option<&LimitPart>,
+        number: usize,
+    ) -> Option<(&'r GeneratorPart, Nanos)> {
+        let record = of_part(record, group)?;
         Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
     }
     let measured: Vec<(&GeneratorPart, Nanos)> =
-        view.measured(configuration).iter().filter_map(|it| own(it, number)).collect();
+        view.measured(configuration).iter().filter_map(|it| own(it, group, number)).collect();
     let parts = || measured.iter().map(|(part, _)| *part);
     let most = |of: fn(&GeneratorPart) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
     let cores = measured
@@ -26,7 +42,7 @@ fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
         .filter(|(_, length)| length.0 > 0)
         .map(|(part, length)| part.cpu.0 as f64 / length.0 as f64)
         .reduce(f64::max);
-    let valid = view.valid(configuration).filter_map(|it| own(it, number));
+    let valid = view.valid(configuration).filter_map(|it| own(it, group, number));
     let committed = valid.map(|(part, _)| part.committed).reduce(|sum, part| sum + part);
     let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
     let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
@@ -56,5 +72,9 @@ fn row(view: &View<'_>, configuration: usize, number: usize) -> PartRow {
     hosts.dedup();
     let clients = parts().map(|it| it.clients).max().unwrap_or(0);
     let part = Part::Generator { clients, hosts };
-    PartRow { configuration, name: number.to_string(), part, figures }
+    let name = match group {
+        None => number.to_string(),
+        Some(group) => format!("{}: {number}", group.name()),
+    };
+    PartRow { configuration, name, part, figures }
 }

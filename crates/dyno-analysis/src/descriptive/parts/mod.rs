@@ -17,6 +17,7 @@ use dyno_model::record::TrialRecord;
 use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
+pub(crate) use named::of_part;
 use named::{count, of_transactions, time};
 
 /// All parts with figures of their own: stages, what benchmarks count, transactions, background
@@ -28,7 +29,7 @@ pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
     let benchmarks = of_each(|view, index, _| benchmark::row(view, index).into_iter().collect());
     let of_load = of_each(stages).chain(benchmarks).chain(of_each(transactions));
     let of_load = of_load.chain(of_each(background));
-    of_load.chain(of_each(|view, index, _| generators::rows(view, index))).collect()
+    of_load.chain(of_each(generators::rows)).collect()
 }
 
 /// A part with its means over the valid trials of a configuration.
@@ -124,15 +125,6 @@ fn outcomes(counts: [u64; 4]) -> Figures {
     let mut figures = Figures::default();
     std::iter::zip(OUTCOMES, counts).for_each(|(metric, it)| figures.set(metric, Some(it)));
     figures
-}
-
-/// The record with the figures of a part.
-pub(crate) fn of_part<'r>(
-    record: &'r TrialRecord,
-    part: Option<&LimitPart>,
-) -> Option<&'r TrialRecord> {
-    let Some(LimitPart::Background(name)) = part else { return Some(record) };
-    record.background.iter().find(|group| group.name == *name).map(|group| &group.record)
 }
 
 /// One row per name if there are several; the rows of a database follow a row for all of them.

@@ -2,7 +2,7 @@
 //! all the same, and the rejection is reported once.
 
 use dyno_drivers::RowWriter;
-use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, serve};
+use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, RunningServer, serve};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::event::{Event, Listener};
@@ -10,7 +10,7 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::warning::Warning;
 use std::sync::atomic::AtomicUsize;
 
-const fn persona(rejections: &'static [Rejection]) -> Persona {
+pub(super) const fn persona(rejections: &'static [Rejection]) -> Persona {
     let (version, protocol) = ("15.0 (dyno null server)", Protocol::Postgres);
     Persona { protocol, version, parameters: &[], answers: &[], rejections }
 }
@@ -55,14 +55,20 @@ impl Listener for Notes {
     }
 }
 
-/// Loads two tables on an imitated product: the statements that it rejected, and how many rows it
-/// has received.
-fn loaded(persona: &'static Persona) -> (Vec<String>, u64) {
+/// An imitated product, and its address.
+pub(super) fn server(persona: &'static Persona) -> (RunningServer, Target) {
     let options = Options { persona: Some(persona), ..Options::default() };
     let server = serve(persona.protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
     let address = server.local_addr;
     let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
     let target = Target { user: "any".to_owned(), ..Target::new(Engine::Postgres, endpoint) };
+    (server, target)
+}
+
+/// Loads two tables on an imitated product: the statements that it rejected, and how many rows it
+/// has received.
+fn loaded(persona: &'static Persona) -> (Vec<String>, u64) {
+    let (_server, target) = server(persona);
     let interrupts = AtomicUsize::new(0);
     let loading =
         Loading { trial: "b01-001", target: &target, data: &Two, interrupts: &interrupts };

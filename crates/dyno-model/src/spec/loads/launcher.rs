@@ -2,7 +2,7 @@
 
 use crate::catalog::LUA;
 use crate::launcher::{LauncherKind, LauncherPlan, label_pairs};
-use crate::plan::{Configuration, SystemPlan};
+use crate::plan::{Configuration, SystemPlan, WorkloadPlan};
 use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
 use crate::spec::tree::Value;
@@ -95,12 +95,12 @@ pub(in crate::spec) fn check(
         );
         refuse(message, "remove `[launcher]`, or measure a server");
     }
-    if divided().any(|it| it.workload.kind == LUA) {
+    let is_lua = |workload: &WorkloadPlan| workload.kind == LUA;
+    let has_lua = |it: &Configuration| {
+        is_lua(&it.workload) || it.background.iter().any(|it| is_lua(&it.workload))
+    };
+    if divided().any(has_lua) {
         let message = format!("`{LUA}` scripts cannot be divided among generators");
         refuse(message, "remove `load.generators`, or write the transactions in SQL");
-    }
-    if divided().any(|it| !it.background.is_empty()) {
-        let message = "background workloads and `load.generators` cannot both be given";
-        refuse(message.to_owned(), "remove one of them");
     }
 }

@@ -1,7 +1,11 @@
 //! Trials whose clients are divided among several processes, and what starts these.
 
+mod background;
 mod division;
+mod equivalence;
 mod kubernetes;
 mod launchers;
+mod loading;
 mod namespaces;
 mod services;
+mod sysbench;

@@ -1,9 +1,10 @@
 //! The client groups of a trial: running background groups, and the nodes that a group connects to.
 
+use crate::generators::DividedTrial;
 use crate::workload::AnyWorkload;
 use crate::workload_set::Member;
 use dyno_engine::random::trial_seed;
-use dyno_engine::{BackgroundGroup, BarrierMember, Node, TrialInput};
+use dyno_engine::{BackgroundGroup, BarrierMember, Generators, Node, TrialInput};
 use dyno_model::event::Listener;
 use dyno_model::plan::Trial;
 use dyno_sysbench::SCRIPT_STACK;
@@ -18,13 +19,15 @@ pub(crate) struct Background<'a> {
     /// Number of interrupts by the user so far.
     pub(crate) count: &'a AtomicUsize,
     pub(crate) shares_machine: bool,
+    /// The generators that drive the clients; `None`: this process does.
+    pub(crate) divided: Option<DividedTrial<'a>>,
 }
 
 impl Background<'_> {
     pub(crate) fn group(&self, member: Member) -> BackgroundGroup<'_> {
         let nodes = nodes_for(&member, self.nodes);
         let Member { group, workload, is_audited, .. } = member;
-        let (name, clients) = (group.name, group.clients.count);
+        let (name, clients) = (group.name.clone(), group.clients.count);
         // Each group draws its own random numbers.
         let seed = trial_seed(self.seed, &name);
         let run = move |barrier: &BarrierMember, listener: &mut dyn Listener| {
@@ -34,6 +37,8 @@ impl Background<'_> {
                 ..TrialInput::new(self.trial.clone(), nodes, clients, &group.load, seed, self.count)
             };
             input.load.shares_machine = self.shares_machine;
+            let generators = self.divided.map(|divided| divided.background(&group, &input));
+            input.generators = generators.as_ref().map(|it| it as &dyn Generators);
             AnyWorkload::run(vec![workload], &input, listener)
         };
         // The thread may have to parse scripts, which needs a larger stack.
@@ -83,8 +88,14 @@ mod tests {
         let own = members.next().expect("the measured group");
         let count = AtomicUsize::new(0);
         // A group without a server cannot connect: the caller made a mistake.
-        let background =
-            Background { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
+        let background = Background {
+            trial,
+            nodes: &[],
+            seed: 1,
+            count: &count,
+            shares_machine: true,
+            divided: None,
+        };
         let groups = members.map(|member| background.group(member)).collect();
         let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
         let measured = run_groups(&trial.id, groups, &mut Nobody, |barrier, listener| {

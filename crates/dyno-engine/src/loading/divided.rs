@@ -1,0 +1,291 @@
+//! Loading by several generators: each fills a share of every table, and the coordinator creates
+//! the tables before, and counts their rows and builds their indexes after.
+
+use super::filling::{Board, LOADERS, Loading, Result, RowRange, ask, connect, fill, work};
+use super::load::{load, with_filled};
+use crate::workload::{TableDefinition, count_rows};
+use dyno_drivers::{Connection, Driver, block_on, lock};
+use dyno_model::event::Listener;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::reason::Reason;
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the coordinator checks whether it has to stop.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// How often a generator reports its progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The generators that load a data set.
+pub trait Loaders {
+    /// Number of generators.
+    fn number(&self) -> usize;
+
+    /// Hands out the ranges of rows that each generator loads.
+    fn assign(&self, shares: Vec<Vec<RowRange>>);
+
+    /// The next report of any generator; `None` when there is none for so long.
+    ///
+    /// # Errors
+    /// When a generator is lost.
+    fn next(&self, wait: Duration) -> std::result::Result<Option<(usize, LoadReport)>, Reason>;
+
+    /// The reason, with the name of the generator that reports it.
+    fn named(&self, generator: usize, reason: Reason) -> Reason;
+}
+
+/// A report of a generator that loads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadReport {
+    /// Number of rows that it has loaded.
+    Rows(u64),
+    /// Its share of this table is complete.
+    Filled(usize),
+    /// It cannot continue.
+    Failed(Reason),
+}
+
+/// Why data could not be loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LoadError {
+    /// An operation of this process failed.
+    Failed(OperationFailure),
+    /// A generator failed or was lost.
+    Generator(Reason),
+}
+
+impl From<OperationFailure> for LoadError {
+    fn from(failure: OperationFailure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// The share of each generator: a range of each table that is large enough, so that all have work
+/// until the end. Small tables are dealt out in turn.
+fn shares(tables: &[TableDefinition], generators: usize) -> Vec<Vec<RowRange>> {
+    let mut shares = vec![Vec::new(); generators];
+    for whole in RowRange::all(tables) {
+        for (place, range) in whole.divided(generators as u64).enumerate() {
+            shares[(whole.table + place) % generators].push(range);
+        }
+    }
+    shares
+}
+
+/// Number of connections with which each of several generators loads, so that all together have no
+/// more than the clients of the trial, unless those are very few.
+#[must_use]
+pub fn loaders_of_each(clients: u32, generators: usize) -> usize {
+    (LOADERS.max(clients as usize) / generators.max(1)).clamp(1, LOADERS)
+}
+
+/// As [`load`], but the generators fill the tables. Data that is too small to be divided is loaded
+/// by this process. After an error, the generators may still be loading: the caller ends them.
+///
+/// # Errors
+/// As [`load`], and when a generator fails or is lost, or a table does not have the number of rows
+/// that it should have.
+pub fn load_divided(
+    loading: &Loading<'_>,
+    loaders: &dyn Loaders,
+    listener: &mut dyn Listener,
+) -> std::result::Result<u64, LoadError> {
+    let shares = shares(&loading.data.tables(), loaders.number());
+    let is_server = loading.target.engine.is_server();
+    if !is_server || shares.iter().filter(|share| !share.is_empty()).count() < 2 {
+        return Ok(load(loading, listener)?);
+    }
+    with_filled(loading, listener, |tables, progress| {
+        fill_elsewhere(loading, loaders, shares, tables, progress)
+    })
+}
+
+/// Waits until the generators have filled the tables; each is checked and indexed as soon as it is
+/// complete.
+fn fill_elsewhere(
+    loading: &Loading<'_>,
+    loaders: &dyn Loaders,
+    shares: Vec<Vec<RowRange>>,
+    tables: &[TableDefinition],
+    progress: &mut dyn FnMut(u64),
+) -> std::result::Result<(), LoadError> {
+    let mut open = vec![0; tables.len()];
+    shares.iter().flatten().for_each(|range| open[range.table] += 1);
+    let mut rows = vec![0; shares.len()];
+    loaders.assign(shares);
+    let (filled, complete) = channel();
+    let complete = Mutex::new(complete);
+    std::thread::scope(|scope| {
+        let finishers: Vec<_> = (0..LOADERS.min(tables.len()))
+            .map(|_| scope.spawn(|| finish_tables(loading, tables, &complete)))
+            .collect();
+        let mut wait = || {
+            while open.iter().any(|open| *open > 0)
+                && !finishers.iter().any(ScopedJoinHandle::is_finished)
+            {
+                if loading.interrupts.load(Ordering::Relaxed) > 0 {
+                    let message = "loading was interrupted";
+                    return Err(LoadError::Failed(FailureKind::Cancelled.failure(message)));
+                }
+                let report = loaders.next(CHECK_INTERVAL).map_err(LoadError::Generator)?;
+                match report {
+                    Some((from, LoadReport::Rows(done))) => rows[from] = done,
+                    Some((from, LoadReport::Filled(table))) => match open.get_mut(table) {
+                        Some(1) => {
+                            open[table] = 0;
+                            let _ = filled.send(table);
+                        }
+                        Some(open) if *open > 1 => *open -= 1,
+                        _ => {
+                            let reason = "it reported a table of another data set".into();
+                            return Err(LoadError::Generator(loaders.named(from, reason)));
+                        }
+                    },
+                    Some((from, LoadReport::Failed(reason))) => {
+                        return Err(LoadError::Generator(loaders.named(from, reason)));
+                    }
+                    None => {}
+                }
+                progress(rows.iter().sum());
+            }
+            Ok(())
+        };
+        let outcome = wait();
+        drop(filled);
+        for finisher in finishers {
+            let finished = finisher.join().unwrap_or_else(|_| {
+                Err(FailureKind::Other.failure("a loader panicked; this is a bug of dyno"))
+            });
+            if outcome.is_ok() {
+                finished?;
+            }
+        }
+        outcome
+    })
+}
+
+/// Counts the rows of complete tables and builds their indexes.
+fn finish_tables(
+    loading: &Loading<'_>,
+    tables: &[TableDefinition],
+    complete: &Mutex<Receiver<usize>>,
+) -> Result<()> {
+    let mut connection = None;
+    loop {
+        let Ok(table) = lock(complete).recv() else { break };
+        let connection = match &mut connection {
+            Some(connection) => connection,
+            none => none.insert(connect(loading.target, &work(loading.target))?),
+        };
+        finish(connection, &tables[table])?;
+    }
+    connection.into_iter().for_each(|mut connection| block_on(connection.close()));
+    Ok(())
+}
+
+fn finish(connection: &mut Connection, table: &TableDefinition) -> Result<()> {
+    let TableDefinition { name, rows, indexes, .. } = table;
+    let found = block_on(count_rows(connection, name))?;
+    if found != *rows {
+        let message = format!(
+            "the table {name} has {found} rows after {rows} were loaded; another process may have \
+             changed it"
+        );
+        return Err(FailureKind::Other.failure(message));
+    }
+    ask(connection, indexes)
+}
+
+/// Fills ranges of tables, which exist, with this many connections; the generator's part of
+/// [`load_divided`].
+///
+/// # Errors
+/// When the server rejects a statement, or the coordinator is gone ([`FailureKind::Cancelled`]).
+pub fn load_share(
+    loading: &Loading<'_>,
+    ranges: &[RowRange],
+    loaders: usize,
+    mut report: impl FnMut(LoadReport),
+) -> Result<()> {
+    let unindexed = |table| TableDefinition { indexes: Vec::new(), ..table };
+    let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
+    let board = Board::new(&tables, 0, ranges, loaders, work(loading.target));
+    let mut open: Vec<usize> = ranges.iter().map(|range| range.table).collect();
+    let mut reported = Instant::now();
+    let mut look = || {
+        let (filled, rest) = open.iter().partition(|table| board.is_filled(**table));
+        let filled: Vec<usize> = filled;
+        if !filled.is_empty() || !open.is_empty() && reported.elapsed() >= REPORT_INTERVAL {
+            reported = Instant::now();
+            report(LoadReport::Rows(board.rows_done()));
+        }
+        open = rest;
+        // The last of these is its last report.
+        filled.into_iter().for_each(|table| report(LoadReport::Filled(table)));
+    };
+    fill(loading, &board, loaders, &mut look)?;
+    look();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filling::ROWS_PER_PART_MIN;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_shares_of_all_generators_are_all_rows_of_all_tables(
+            rows in prop::collection::vec(0_u64..200_000, 1..10), generators in 1_usize..9
+        ) {
+            let table = |(number, rows): (usize, &u64)| {
+                TableDefinition::new(format!("t{number}"), "", Vec::new(), *rows)
+            };
+            let tables: Vec<_> = rows.iter().enumerate().map(table).collect();
+            let shares = shares(&tables, generators);
+            prop_assert_eq!(shares.len(), generators);
+            for share in &shares {
+                let mut own: Vec<usize> = share.iter().map(|range| range.table).collect();
+                own.dedup();
+                prop_assert_eq!(own.len(), share.len(), "a table occurs once: {:?}", share);
+            }
+            let mut all: Vec<RowRange> = shares.into_iter().flatten().collect();
+            all.sort_unstable_by_key(|range| (range.table, range.first));
+            for (table, rows) in rows.into_iter().enumerate() {
+                let mut next = 0;
+                for range in all.iter().filter(|range| range.table == table) {
+                    prop_assert_eq!(range.first, next);
+                    prop_assert!(range.rows >= ROWS_PER_PART_MIN || range.first + range.rows == rows);
+                    next += range.rows;
+                }
+                prop_assert_eq!(next, rows);
+            }
+        }
+    }
+
+    #[test]
+    fn small_tables_are_dealt_out_and_large_ones_divided() {
+        let tables = [5, 40_000, 5].map(|rows| TableDefinition::new("t", "", Vec::new(), rows));
+        let range = |table, first, rows| RowRange { table, first, rows };
+        assert_eq!(
+            shares(&tables, 2),
+            [
+                vec![range(0, 0, 5), range(1, 20_000, 20_000), range(2, 0, 5)],
+                vec![range(1, 0, 20_000)]
+            ]
+        );
+    }
+
+    #[test]
+    fn generators_together_have_no_more_loaders_than_clients() {
+        let each = [(1, 1), (1, 2), (8, 2), (64, 4), (100, 50)];
+        let loaders = each.map(|(clients, generators)| loaders_of_each(clients, generators));
+        assert_eq!(loaders, [4, 2, 4, 4, 2]);
+    }
+}

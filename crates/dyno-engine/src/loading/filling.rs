@@ -1,0 +1,273 @@
+//! Filling of tables that exist: ranges of rows, loaded by several connections of this process.
+
+use crate::workload::{DataSet, TableDefinition};
+use dyno_drivers::{
+    BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on, lock,
+};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Target;
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Rows of one bulk load, which is one transaction: large enough to make its overhead negligible,
+/// and small enough to keep its undo log small.
+const ROWS_PER_LOAD: u64 = 100_000;
+/// Ranges of rows that are smaller than this are not divided.
+pub(super) const ROWS_PER_PART_MIN: u64 = 10_000;
+/// Connections that load at the same time. More than the processors: while one waits for the log,
+/// another parses.
+pub const LOADERS: usize = 4;
+/// How often progress is reported.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The input of loading.
+pub struct Loading<'a> {
+    /// The trial that needs the data; progress events name it.
+    pub trial: &'a str,
+    /// The database to load into.
+    pub target: &'a Target,
+    /// The data set to load.
+    pub data: &'a dyn DataSet,
+    /// Number of interrupts by the user so far.
+    pub interrupts: &'a AtomicUsize,
+}
+
+pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// The timeout policy of bulk operations: they continue while the server is healthy and the user
+/// does not interrupt. A partial load is useless.
+pub(super) fn work(target: &Target) -> TimeoutPolicy {
+    TimeoutPolicy::for_work(target).hasty()
+}
+
+pub(super) fn connect(target: &Target, timeout: &TimeoutPolicy) -> Result<Connection> {
+    block_on(Connection::connect(target, &Io::WithTimeout(timeout.clone())))
+}
+
+/// Sends statements one after the other.
+pub(super) fn ask(
+    connection: &mut Connection,
+    statements: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<()> {
+    statements
+        .into_iter()
+        .try_for_each(|sql| block_on(connection.query(sql.as_ref(), &mut Discard)).map(|_| ()))
+}
+
+/// A range of a table's rows. One connection loads it from the first row to the last: neighbouring
+/// rows come from one connection because that fills the pages of a clustered index sequentially
+/// instead of splitting them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowRange {
+    /// Index of the table in the data set.
+    pub table: usize,
+    /// Its first row, from 0.
+    pub first: u64,
+    /// Number of rows; at least 1.
+    pub rows: u64,
+}
+
+impl RowRange {
+    /// All rows of the tables that have any.
+    pub(super) fn all(tables: &[TableDefinition]) -> Vec<Self> {
+        let whole = tables.iter().enumerate().map(|(table, it)| (table, it.rows));
+        let whole = whole.filter(|(_, rows)| *rows > 0);
+        whole.map(|(table, rows)| Self { table, first: 0, rows }).collect()
+    }
+
+    /// Divides it into ranges of about equal length, so many at most.
+    pub(super) fn divided(self, number: u64) -> impl Iterator<Item = Self> {
+        let end = self.first + self.rows;
+        let length = self.rows.div_ceil(number.max(1)).max(ROWS_PER_PART_MIN);
+        let starts = (self.first..end).step_by(length as usize);
+        starts.map(move |first| Self { first, rows: length.min(end - first), ..self })
+    }
+}
+
+/// The remaining work, and the progress of each table.
+pub(super) struct Board<'a> {
+    tables: &'a [TableDefinition],
+    /// Index of the first of them in the data set.
+    first: usize,
+    parts: Mutex<Vec<RowRange>>,
+    /// Parts of each table that are not loaded yet.
+    open: Vec<AtomicUsize>,
+    rows_done: AtomicU64,
+    is_cancelled: AtomicBool,
+    /// The timeout policy of the loaders' connections.
+    pub(super) timeout: TimeoutPolicy,
+}
+
+impl<'a> Board<'a> {
+    /// Divides ranges of the tables' rows into parts for this many loaders.
+    pub(super) fn new(
+        tables: &'a [TableDefinition],
+        first: usize,
+        ranges: &[RowRange],
+        loaders: usize,
+        timeout: TimeoutPolicy,
+    ) -> Self {
+        let parts_of_each = (loaders as u64).div_ceil(ranges.len().max(1) as u64);
+        let mut parts: Vec<RowRange> =
+            ranges.iter().flat_map(|range| range.divided(parts_of_each)).collect();
+        let of = |table| parts.iter().filter(|part| part.table == table).count();
+        let open = (0..tables.len()).map(|table| AtomicUsize::new(of(table))).collect();
+        parts.reverse();
+        Self {
+            tables,
+            first,
+            parts: Mutex::new(parts),
+            open,
+            rows_done: AtomicU64::new(0),
+            is_cancelled: AtomicBool::new(false),
+            timeout,
+        }
+    }
+
+    /// Number of rows loaded.
+    pub(super) fn rows_done(&self) -> u64 {
+        self.rows_done.load(Ordering::Relaxed)
+    }
+
+    /// True when all parts of a table are loaded.
+    pub(super) fn is_filled(&self, table: usize) -> bool {
+        self.open[table].load(Ordering::Acquire) == 0
+    }
+}
+
+/// Loads all parts of the board; calls `progress` regularly.
+pub(super) fn fill(
+    loading: &Loading<'_>,
+    board: &Board<'_>,
+    loaders: usize,
+    mut progress: impl FnMut(),
+) -> Result<()> {
+    let loaders = loaders.min(lock(&board.parts).len());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            std::thread::sleep(LOOK);
+            if loading.interrupts.load(Ordering::Relaxed) > 0 {
+                board.is_cancelled.store(true, Ordering::Relaxed);
+            }
+            progress();
+        }
+        let mut outcome: Result<()> = Ok(());
+        for thread in threads {
+            let result = thread.join().unwrap_or_else(|_| {
+                Err(FailureKind::Other.failure("a loader panicked; this is a bug of dyno"))
+            });
+            // The first real error counts; the other loaders were only told to stop.
+            if outcome.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::Cancelled)
+                && result.is_err()
+            {
+                outcome = result;
+            }
+        }
+        outcome
+    })
+}
+
+fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
+    let work = || {
+        let mut connection = connect(loading.target, &board.timeout)?;
+        loop {
+            let Some(part) = lock(&board.parts).pop() else { break };
+            load_part(loading, board, &mut connection, part)?;
+        }
+        block_on(connection.close());
+        Ok(())
+    };
+    let result = work();
+    if result.is_err() {
+        board.is_cancelled.store(true, Ordering::Relaxed);
+    }
+    result
+}
+
+fn load_part(
+    loading: &Loading<'_>,
+    board: &Board<'_>,
+    connection: &mut Connection,
+    part: RowRange,
+) -> Result<()> {
+    let table = &board.tables[part.table];
+    let end = part.first + part.rows;
+    for first in (part.first..end).step_by(ROWS_PER_LOAD as usize) {
+        load_rows(
+            loading,
+            board,
+            connection,
+            RowRange { first, rows: ROWS_PER_LOAD.min(end - first), ..part },
+        )?;
+    }
+    // The loader of a table's last part builds its indexes, while others load the next table.
+    if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
+        ask(connection, &table.indexes)?;
+    }
+    Ok(())
+}
+
+fn load_rows(
+    loading: &Loading<'_>,
+    board: &Board<'_>,
+    connection: &mut Connection,
+    part: RowRange,
+) -> Result<()> {
+    let table = &board.tables[part.table];
+    let mut rows = PartRows { loading, board, part, next: part.first };
+    let load = BulkLoad { table: &table.name, columns: &table.columns };
+    let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
+    if board.is_cancelled.load(Ordering::Relaxed) {
+        return Err(FailureKind::Cancelled.failure("loading was interrupted"));
+    }
+    if loaded == part.rows {
+        return Ok(());
+    }
+    let message = format!(
+        "only {loaded} of {} rows from number {} on were loaded into table {}; rows of an earlier \
+         load may conflict with them",
+        part.rows,
+        part.first + 1,
+        table.name
+    );
+    Err(FailureKind::Other.failure(message))
+}
+
+/// The rows of a part, generated while they are sent.
+struct PartRows<'a> {
+    loading: &'a Loading<'a>,
+    board: &'a Board<'a>,
+    part: RowRange,
+    next: u64,
+}
+
+/// Number of rows after which a loader updates the shared count and checks whether to stop.
+const ROWS_PER_CHECK: u64 = 500;
+
+impl RowSource for PartRows<'_> {
+    fn next(&mut self, row: &mut dyn RowWriter) -> bool {
+        let done = self.next - self.part.first;
+        let is_end = done == self.part.rows;
+        if is_end || done > 0 && done.is_multiple_of(ROWS_PER_CHECK) {
+            let since = if done.is_multiple_of(ROWS_PER_CHECK) {
+                ROWS_PER_CHECK
+            } else {
+                done % ROWS_PER_CHECK
+            };
+            self.board.rows_done.fetch_add(since.min(done), Ordering::Relaxed);
+            if self.board.is_cancelled.load(Ordering::Relaxed) {
+                return false;
+            }
+        }
+        if is_end {
+            return false;
+        }
+        self.loading.data.row(self.board.first + self.part.table, self.next, row);
+        self.next += 1;
+        true
+    }
+}

@@ -1,0 +1,73 @@
+//! Data that is loaded by the generators of a fleet.
+
+use super::fleet::Fleet;
+use super::generator_handle::Event;
+use super::message::{LoadOrder, Order};
+use super::trial::DividedTrial;
+use crate::workload_set::GroupData;
+use dyno_engine::PartReport;
+use dyno_engine::loading::{
+    LoadError, LoadReport, Loaders, Loading, RowRange, load_divided, loaders_of_each,
+};
+use dyno_model::event::Listener;
+use dyno_model::reason::Reason;
+use std::time::Duration;
+
+impl DividedTrial<'_> {
+    /// Loads a data set ([`load_divided`]).
+    ///
+    /// # Errors
+    /// As [`load_divided`].
+    pub(crate) fn load(
+        self,
+        loading: &Loading<'_>,
+        data: &GroupData,
+        listener: &mut dyn Listener,
+    ) -> Result<u64, LoadError> {
+        let Self { fleet, plan, configuration } = self;
+        let number = configuration.load.generators_for(configuration.clients);
+        let order = LoadOrder {
+            name: loading.trial.to_owned(),
+            target: loading.target.into(),
+            source: data.source(plan, configuration),
+            ranges: Vec::new(),
+            loaders: loaders_of_each(configuration.clients, number as usize),
+        };
+        load_divided(loading, &FleetLoaders { fleet, number: number as usize, order }, listener)
+    }
+}
+
+/// The generators of a fleet that load, and what they have in common.
+struct FleetLoaders<'a> {
+    fleet: &'a Fleet,
+    /// The first so many.
+    number: usize,
+    order: LoadOrder,
+}
+
+impl Loaders for FleetLoaders<'_> {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn assign(&self, shares: Vec<Vec<RowRange>>) {
+        for (member, ranges) in self.fleet.members.iter().zip(shares) {
+            member.order(Order::Load(Box::new(LoadOrder { ranges, ..self.order.clone() })));
+        }
+    }
+
+    fn next(&self, wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
+        Ok(match self.fleet.next(0, wait)? {
+            Some((from, Event::Report(report))) if from < self.number => match *report {
+                PartReport::Loading(report) => Some((from, report)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn named(&self, generator: usize, reason: Reason) -> Reason {
+        let name = self.fleet.members[generator].part().name();
+        Reason::GeneratorFailed { name, reason: Box::new(reason) }
+    }
+}
