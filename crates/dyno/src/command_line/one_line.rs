@@ -61,8 +61,8 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) generators: Option<u32>,
 
-    /// What starts these processes: local, ssh, slurm, mpi, kubernetes or command; the same as --set
-    /// launcher.kind=KIND
+    /// What starts these processes: local, ssh, slurm, mpi, kubernetes or command; the same as
+    /// --set launcher.kind=KIND
     #[arg(long, value_name = "KIND")]
     pub(crate) launcher: Option<String>,
 

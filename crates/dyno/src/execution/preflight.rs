@@ -508,7 +508,7 @@ impl<'p> Look<'p, '_> {
             let AnyWorkload::Lua(lua) = member.workload else { continue };
             match source.data {
                 // The database contains foreign tables, and the user named it.
-                DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced()) => {
+                DataPolicy::Own if is_brought && claim.is_some_and(Claim::is_forced) => {
                     tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
                 }
                 DataPolicy::Own | DataPolicy::Copy => {}

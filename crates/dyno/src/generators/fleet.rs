@@ -31,8 +31,8 @@ const JOIN_LIMIT: Duration = Duration::from_secs(60);
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 /// Pause between two checks for who has connected.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a lost generator's process is given to end, for the reason; and a launcher of all, which
-/// may have to ask for it.
+/// How long a lost generator's process is given to end, for the reason; and a launcher of all,
+/// which may have to ask for it.
 const ENDING: Duration = Duration::from_millis(500);
 const ENDING_OF_ALL: Duration = Duration::from_secs(2);
 /// How long the command that cleans up after a launcher may take.

@@ -55,8 +55,8 @@ impl Invitation {
     }
 }
 
-/// How long all generators may take to join: processes, and pods whose image is pulled first, perhaps
-/// by a node that has yet to start.
+/// How long all generators may take to join: processes, and pods whose image is pulled first,
+/// perhaps by a node that has yet to start.
 const JOIN_LIMIT: Duration = Duration::from_secs(60);
 const PODS_JOIN_LIMIT: Duration = Duration::from_secs(300);
 
@@ -154,23 +154,7 @@ pub(super) fn commands(
             "mpirun -n {number} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
         ))],
         LauncherKind::Kubernetes => {
-            // A coordinator's image has no shell.
-            let name = format!("dyno-generators-{}", &token()[..12]);
-            let job = [own()?, "kubernetes-job".to_owned(), format!("--name={name}")];
-            let given = |option: &str, value: Option<String>| {
-                value.map(|value| format!("--{option}={value}"))
-            };
-            let options = [
-                given("generators", Some(number.to_string())),
-                given("program", Some(program.clone())),
-                given("cpus", plan.cpus.map(|cpus| cpus.to_string())),
-                given("memory", plan.memory.clone()),
-                given("anti-affinity", plan.anti_affinity.clone()),
-            ];
-            let passed = [COORDINATOR, KEY, TOKEN].map(|name| format!("--variable={name}"));
-            let options = options.into_iter().flatten().chain(passed);
-            let line = job.iter().cloned().chain(options).collect();
-            let at_end = job.into_iter().chain(["--delete".to_owned()]).collect();
+            let (line, at_end) = kubernetes_job(plan, number, own()?, &program);
             let join_limit = PODS_JOIN_LIMIT;
             vec![LaunchCommand { line, at_end: Some(at_end), join_limit, ..all(String::new()) }]
         }
@@ -186,6 +170,30 @@ pub(super) fn commands(
                 .collect()
         }
     })
+}
+
+/// The command lines that create and delete a Job of generators; without a shell, which the image of
+/// a coordinator does not have.
+fn kubernetes_job(
+    plan: &LauncherPlan,
+    number: u32,
+    own: String,
+    program: &str,
+) -> (Vec<String>, Vec<String>) {
+    let name = format!("dyno-generators-{}", &token()[..12]);
+    let job = [own, "kubernetes-job".to_owned(), format!("--name={name}")];
+    let given = |option: &str, value: Option<String>| value.map(|it| format!("--{option}={it}"));
+    let options = [
+        given("generators", Some(number.to_string())),
+        given("program", Some(program.to_owned())),
+        given("cpus", plan.cpus.map(|cpus| cpus.to_string())),
+        given("memory", plan.memory.clone()),
+        given("anti-affinity", plan.anti_affinity.clone()),
+    ];
+    let passed = [COORDINATOR, KEY, TOKEN].map(|name| format!("--variable={name}"));
+    let options = options.into_iter().flatten().chain(passed);
+    let line = job.iter().cloned().chain(options).collect();
+    (line, job.into_iter().chain(["--delete".to_owned()]).collect())
 }
 
 /// ssh with a tunnel back to the coordinator, at a port drawn at random, and what its generator

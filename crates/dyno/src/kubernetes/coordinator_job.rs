@@ -111,7 +111,7 @@ impl CoordinatorJob<'_> {
             "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": self.name,
         });
         let rbac = "rbac.authorization.k8s.io/v1";
-        list(vec![
+        list(&[
             json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": texts }),
             json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata }),
             json!({ "apiVersion": rbac, "kind": "Role", "metadata": metadata, "rules": rules }),
@@ -156,7 +156,7 @@ pub(super) fn results_in_pod() -> String {
 }
 
 /// Objects as one document.
-pub(super) fn list(objects: Vec<Value>) -> Value {
+pub(super) fn list(objects: &[Value]) -> Value {
     json!({ "apiVersion": "v1", "kind": "List", "items": objects })
 }
 

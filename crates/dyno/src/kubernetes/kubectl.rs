@@ -111,13 +111,13 @@ impl Call {
     }
 
     /// Its output, once.
-    pub(super) fn output(&mut self) -> ChildStdout {
+    pub(super) fn reader(&mut self) -> ChildStdout {
         self.child.stdout.take().expect("it is a pipe, taken once")
     }
 
     /// Its complete output.
     fn answer(mut self) -> Result<String, Failure> {
-        let output = read_from(self.output(), ANSWER_MAX);
+        let output = read_from(self.reader(), ANSWER_MAX);
         self.finish()?;
         let output = output.map_err(|error| {
             Failure::new(RUN_INCOMPLETE, "cannot read kubectl's output").because(&error)

@@ -93,7 +93,8 @@ pub(crate) fn launch(
     if !arguments.apply {
         let mut objects = job.others(&Value::Null);
         let items = objects["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let document = list(items.into_iter().chain([job.job(false)]).collect());
+        let all: Vec<Value> = items.into_iter().chain([job.job(false)]).collect();
+        let document = list(&all);
         let text = serde_json::to_string_pretty(&document).expect("it is JSON");
         return printer.result(&text).map(|()| 0);
     }
@@ -108,13 +109,14 @@ pub(crate) fn launch(
         (None, None) => new_folder(Path::new(cli::RESULTS), &plan.name)?,
     };
     let interrupts = Interrupts::listen()?;
-    let made = Made::new(&kubectl, &job)?;
+    // Nothing was measured.
+    let discard = || drop(fs::remove_dir(&folder));
+    let made = Made::new(&kubectl, &job).inspect_err(|_| discard())?;
     printer.note(&format!("{name}: created in Kubernetes"));
     let mut run = FollowedRun { made: &made, printer, interrupts: &interrupts, is_ending: false };
     let code = run.follow(arguments.resume.as_deref(), &folder);
     drop(made);
-    // Nothing was measured.
-    let _ = fs::remove_dir(&folder);
+    discard();
     let code = code?;
     printer.note(&format!("results: {}", folder.display()));
     Ok(code)
@@ -310,7 +312,7 @@ impl<'a> Made<'a> {
         let _ = fs::remove_dir_all(&partial);
         let arguments = [&Self::volume(pod, HOLDER, "send")[..], &[RESULTS]].concat();
         let mut call = self.kubectl.start(&arguments)?;
-        let unpacked = unpack(call.output(), &partial);
+        let unpacked = unpack(call.reader(), &partial);
         let sent = call.finish();
         if let Err(error) = unpacked {
             let _ = fs::remove_dir_all(&partial);
@@ -419,7 +421,7 @@ impl FollowedRun<'_> {
     /// Shows the output of the run until it ends; returns its exit code.
     fn ended(&mut self, pod: &str) -> Result<u8, Failure> {
         let mut log = self.made.kubectl.start(&["logs", "--follow", pod, "--container", DYNO])?;
-        let (output, printer) = (log.output(), self.printer);
+        let (output, printer) = (log.reader(), self.printer);
         let is_silent = Arc::new(AtomicBool::new(false));
         let silent = Arc::clone(&is_silent);
         let shown = thread::spawn(move || {

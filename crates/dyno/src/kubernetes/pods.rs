@@ -137,13 +137,12 @@ mod tests {
     use serde_json::json;
 
     fn pod(index: u32, status: Value) -> Value {
-        json!({
-            "metadata": {
-                "name": format!("g-{index}"),
-                "annotations": { "batch.kubernetes.io/job-completion-index": index.to_string() },
-            },
-            "status": status,
-        })
+        let mut pod = json!({ "metadata": {
+            "name": format!("g-{index}"),
+            "annotations": { "batch.kubernetes.io/job-completion-index": index.to_string() },
+        } });
+        pod["status"] = status;
+        pod
     }
 
     fn deleted(mut pod: Value) -> Value {

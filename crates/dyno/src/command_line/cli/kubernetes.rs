@@ -1,6 +1,6 @@
 //! Arguments of commands for Kubernetes.
 
-use super::SpecArguments;
+use super::experiment::SpecArguments;
 use super::values::Language;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;

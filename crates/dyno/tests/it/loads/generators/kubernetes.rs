@@ -1,5 +1,5 @@
-//! `dyno launch kubernetes` without a cluster: the objects that it writes, and what it refuses. What
-//! happens in a cluster is tested by `scripts/test-kubernetes`.
+//! `dyno launch kubernetes` without a cluster: the objects that it writes, and what it refuses.
+//! What happens in a cluster is tested by `scripts/test-kubernetes`.
 
 use crate::program::{Bench, Ended};
 use serde_json::Value;
