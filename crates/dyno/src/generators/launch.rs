@@ -172,8 +172,8 @@ pub(super) fn commands(
     })
 }
 
-/// The command lines that create and delete a Job of generators; without a shell, which the image of
-/// a coordinator does not have.
+/// The command lines that create and delete a Job of generators; without a shell, which the image
+/// of a coordinator does not have.
 fn kubernetes_job(
     plan: &LauncherPlan,
     number: u32,
