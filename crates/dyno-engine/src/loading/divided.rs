@@ -96,8 +96,9 @@ pub fn load_divided(
     listener: &mut dyn Listener,
 ) -> std::result::Result<u64, LoadError> {
     let shares = shares(&loading.data.tables(), loaders.number());
-    let is_server = loading.target.engine.is_server();
-    if !is_server || shares.iter().filter(|share| !share.is_empty()).count() < 2 {
+    let engine = loading.target.engine;
+    let is_shared = engine.is_server() && engine.keeps_data();
+    if !is_shared || shares.iter().filter(|share| !share.is_empty()).count() < 2 {
         return Ok(load(loading, listener)?);
     }
     with_filled(loading, listener, |tables, progress| {
