@@ -56,6 +56,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    servers, load generator speed
       null-server  Serve canned replies over a database protocol, to measure the
                    limit of a load generator
+      launch       Run an experiment in a cluster, with its generators
       completions  Print a completion script for a shell
       man          Write manual pages
       sysbench     Run with the command line, scripts and output of sysbench
@@ -81,6 +82,7 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
         (&["rum"], "similar subcommand exists: 'run'"),
         (&["mysql://localhost/shop"], "tip: dyno run mysql://localhost/shop"),
         (&["rush.toml", "--blocks", "3"], "tip: dyno run rush.toml"),
+        (&["oltp_read_write", "prepare"], "tip: dyno sysbench oltp_read_write"),
         (&["run", "--blokcs", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "--blocks", "0"], "0 is not in 1..=1000"),
         (&["run", "--blocks", "many"], "invalid value 'many' for '--blocks <N>'"),
