@@ -538,7 +538,6 @@ impl<'p> Look<'p, '_> {
             if member.group.database.is_some_and(|name| name != target.database) {
                 continue;
             }
-            let mut is_refused = false;
             // A workload that creates its tables has not created them yet.
             if !is_brought {
                 let refused = match claim.is_some() || sql.writing().is_some() {
@@ -548,14 +547,10 @@ impl<'p> Look<'p, '_> {
                 let told = |all: Vec<String>| {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
-                is_refused = refused.as_ref().is_ok_and(|all| !all.is_empty());
                 rehearsed(refused.map(told), &mut tell);
             }
-            // A statement with a typing error is not known to only read.
-            if let Some((script, statement)) = sql.writing()
-                && claim.is_none()
-                && !is_refused
-            {
+            // After the server's errors: a statement with a typing error is not known to only read.
+            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
                 let (script, statement) = (script.to_string(), statement.to_string());
                 let database = target.database_name();
                 tell(Obstacle::ScriptWrites { script, statement, database });
