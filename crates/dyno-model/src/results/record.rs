@@ -7,6 +7,7 @@ use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
 use crate::isolation::IsolationLevel;
 use crate::latency::{self, LatencySummary};
+use crate::limit::LimitPart;
 use crate::plan::{ComparisonMetric, Trial};
 use crate::reason::Reason;
 use crate::response::{BoundedLatency, ResponseSummary};
@@ -126,6 +127,14 @@ pub enum TrialEnd {
 }
 
 impl TrialRecord {
+    /// The record of the client group that a limit applies to: a background group's own, and this
+    /// one for all other parts.
+    #[must_use]
+    pub fn of_group(&self, part: Option<&LimitPart>) -> Option<&TrialRecord> {
+        let Some(LimitPart::Background(name)) = part else { return Some(self) };
+        self.background.iter().find(|group| group.name == *name).map(|group| &group.record)
+    }
+
     /// Transactions per second of the window, as [`throughput`] defines it.
     #[must_use]
     pub fn throughput(&self) -> f64 {

@@ -1,6 +1,5 @@
 //! Figures of each of several load generators.
 
-use super::named::of_part;
 use crate::model::{Figure, Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::generators::GeneratorPart;
@@ -19,7 +18,7 @@ pub(super) fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) 
 
 /// The rows of a background group, or of the measured groups.
 fn rows_of(view: &View<'_>, configuration: usize, group: Option<&LimitPart>) -> Vec<PartRow> {
-    let records = view.measured(configuration).iter().filter_map(|it| of_part(it, group));
+    let records = view.measured(configuration).iter().filter_map(|it| it.of_group(group));
     let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.parts.len())).max();
     (0..numbers.unwrap_or(0)).map(|number| row(view, configuration, group, number)).collect()
 }
@@ -30,7 +29,7 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
         group: Option<&LimitPart>,
         number: usize,
     ) -> Option<(&'r GeneratorPart, Nanos)> {
-        let record = of_part(record, group)?;
+        let record = record.of_group(group)?;
         Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
     }
     let measured: Vec<(&GeneratorPart, Nanos)> =

@@ -17,7 +17,6 @@ use dyno_model::record::TrialRecord;
 use dyno_model::response::ResponseSummary;
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
-pub(crate) use named::of_part;
 use named::{count, of_transactions, time};
 
 /// All parts with figures of their own: stages, what benchmarks count, transactions, background
@@ -89,12 +88,12 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
     let limited = LimitPart::Background(group.name);
     let ledgers = view
         .valid(configuration)
-        .filter_map(|record| of_part(record, Some(&limited)))
+        .filter_map(|record| record.of_group(Some(&limited)))
         .map(|record| &record.counters)
         .collect::<Vec<_>>();
     let sum = |of: fn(&TrialCounters) -> u64| ledgers.iter().map(|counters| of(counters)).sum();
     let audits =
-        view.measured(configuration).iter().filter_map(|record| of_part(record, Some(&limited)));
+        view.measured(configuration).iter().filter_map(|record| record.of_group(Some(&limited)));
     let part = Part::Background {
         kind: group.workload.kind,
         clients: group.clients.count,
@@ -226,7 +225,7 @@ fn figure(
         }
         LimitPart::Transaction(name) => of_transactions(record, name, metric),
         LimitPart::Background(_) => {
-            let record = of_part(record, Some(part))?;
+            let record = record.of_group(Some(part))?;
             record.figure(metric).map(|value| (value, record.is_bound(metric)))
         }
         LimitPart::Statement(_) => time(&responses(view, record, Some(part))?, metric),
@@ -253,7 +252,7 @@ fn responses(
     match part {
         None => record.response(),
         Some(LimitPart::Stage(name)) => of_stage(view, record, name)?.1.response,
-        Some(LimitPart::Background(_)) => of_part(record, part)?.response(),
+        Some(LimitPart::Background(_)) => record.of_group(part)?.response(),
         Some(LimitPart::Transaction(name)) => {
             record.transactions.iter().find(|it| it.name == *name)?.response
         }
@@ -285,7 +284,7 @@ pub(crate) fn figures(
 }
 
 /// The numbers of failed and of all transactions of a part, or of all transactions without a part.
-/// The counters are those of the record from [`of_part`].
+/// The counters are those of the record from [`TrialRecord::of_group`].
 pub(crate) fn failures(counters: &TrialCounters, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
         None | Some(LimitPart::Stage(_) | LimitPart::Background(_)) => {

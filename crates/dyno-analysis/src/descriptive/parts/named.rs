@@ -1,19 +1,9 @@
-//! Figures of the transactions of one name in a trial, and the record of a client group.
+//! Figures of the transactions of one name in a trial.
 
 use dyno_model::counters::{TransactionCount, TrialCounters};
-use dyno_model::limit::LimitPart;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
-
-/// The record with the figures of a part.
-pub(crate) fn of_part<'r>(
-    record: &'r TrialRecord,
-    part: Option<&LimitPart>,
-) -> Option<&'r TrialRecord> {
-    let Some(LimitPart::Background(name)) = part else { return Some(record) };
-    record.background.iter().find(|group| group.name == *name).map(|group| &group.record)
-}
 
 pub(super) fn count<'l>(counters: &'l TrialCounters, name: &str) -> Option<&'l TransactionCount> {
     counters.transactions.iter().find(|count| count.name == name)

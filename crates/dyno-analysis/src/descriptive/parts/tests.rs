@@ -309,6 +309,18 @@ fn a_background_workload_has_a_row_with_means_over_trials_sums_and_the_worst_aud
 }
 
 #[test]
+fn a_background_workload_without_a_valid_trial_has_no_counts() {
+    use dyno_model::warning::Warning;
+    let mut data = with_report();
+    each_record(&mut data.run, |_, record| {
+        record.warnings.push(Warning::HeldUp { share: 0.5 });
+    });
+    let model = analyse(&data);
+    let row = model.parts(Scope::Background).next().expect("one workload");
+    assert_eq!(row.figures.count(Metric::Committed), None, "{:?}", row.figures);
+}
+
+#[test]
 fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
     use crate::model::{NotWorkingReason as Reason, Verdict};
     use dyno_model::warning::Warning;

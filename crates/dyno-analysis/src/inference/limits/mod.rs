@@ -179,7 +179,7 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     };
     let records = view.measured(row.configuration).iter();
     let sound = records.filter(|record| view.warnings(record).iter().all(is_harmless));
-    let records = sound.filter_map(|record| parts::of_part(record, row.part.as_ref()));
+    let records = sound.filter_map(|record| record.of_group(row.part.as_ref()));
     let ledgers = records.map(|record| &record.counters);
     let counts = ledgers.filter_map(|counters| parts::failures(counters, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
@@ -195,7 +195,7 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
 fn lost(view: &View<'_>, row: &mut LimitRow) {
     let measured = view.measured(row.configuration).iter();
     let records: Vec<_> =
-        measured.filter_map(|record| parts::of_part(record, row.part.as_ref())).collect();
+        measured.filter_map(|record| record.of_group(row.part.as_ref())).collect();
     row.repeats = count(records.len());
     let losses: Vec<_> = records.iter().map(|record| record.audit.losses()).collect();
     let counted = losses.iter().filter_map(|it| it.commits).map(|it| it.lost_min);

@@ -2,7 +2,7 @@
 //! The generators are reports that were written down before.
 
 use super::rejected_statistics::{persona, server};
-use crate::bench::{NOBODY, Silent};
+use crate::bench::{NOBODY, Silent, null};
 use dyno_drivers::RowWriter;
 use dyno_drivers::null::server::{Persona, RunningServer};
 use dyno_engine::loading::{LoadError, LoadReport, Loaders, Loading, RowRange, load_divided};
@@ -96,6 +96,15 @@ fn divided(
 fn data_that_is_too_small_to_be_divided_is_loaded_by_the_coordinator() {
     let (loaded, assigned) = divided(10_000, &[], &NOBODY, &mut Silent);
     assert_eq!((loaded, assigned), (Ok(10_000), Vec::new()));
+}
+
+#[test]
+fn a_target_that_keeps_no_data_is_not_asked_how_many_rows_it_has() {
+    let (target, written) = (null(""), Written::default());
+    let data = &One(40_000);
+    let loading = Loading { trial: "b01-001", target: &target, data, interrupts: &NOBODY };
+    assert_eq!(load_divided(&loading, &written, &mut Silent), Ok(40_000));
+    assert_eq!(*written.assigned.lock().expect("nobody panics"), Vec::<Vec<RowRange>>::new());
 }
 
 #[test]

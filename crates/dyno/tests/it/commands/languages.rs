@@ -102,6 +102,18 @@ fn a_run_says_how_it_goes_in_the_language() {
 }
 
 #[test]
+fn the_environment_sets_the_language_unless_an_option_does() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    for (options, word) in [(&[][..], "예상 시간"), (&["--lang", "ja"], "所要時間")] {
+        let mut command = bench.command(&[&["plan", "count.toml"], options].concat());
+        let ended =
+            Ended::from(command.env("DYNO_LANG", "ko").output().expect("dyno can be started"));
+        assert!(ended.is_done() && ended.stdout.contains(word), "{word}: {ended}");
+    }
+}
+
+#[test]
 fn a_plan_and_what_preflight_finds_are_said_in_the_language() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);

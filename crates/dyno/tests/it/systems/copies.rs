@@ -192,7 +192,7 @@ fn a_session_on_the_original_is_named_before_the_run(shop: &Shop) {
     if shop.target.engine != Engine::Postgres {
         return;
     }
-    // Of another process, as a user's would be.
+    // A separate process: dyno does not count sessions of its own process.
     let Endpoint::Tcp { host, port } = &shop.target.endpoint else { panic!("it listens to TCP") };
     let address = format!(
         "host={host} port={port} user={} dbname={}",

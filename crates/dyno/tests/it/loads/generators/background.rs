@@ -1,13 +1,13 @@
 //! Background workloads whose clients are divided among generators, as those of the measured one.
 
 use super::services::generators;
+use crate::ends::Running;
 use crate::program::{Bench, events, flaws, records, signal};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::warning::Warning;
-use dyno_testkit::{require_server, wait_until};
-use std::process::Stdio;
+use dyno_testkit::require_server;
 
 fn spec(system: &str, workload: &str, load: &str, background: &str) -> String {
     format!(
@@ -72,27 +72,17 @@ fn a_generator_that_is_killed_fails_both_groups() {
          name = \"q\"\nsql = \"SELECT 1;\"",
     );
     bench.file("spec.toml", text);
-    let child = bench
-        .command(&["run", "spec.toml", "--out", "r"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
-    let results = bench.path().join("r");
-    wait_until("clients work", || {
-        let is_measured =
-            |event: &Event| matches!(event, Event::PhaseStarted { phase: Phase::Measure, .. });
-        events(&results).iter().any(is_measured)
-    });
+    let run = Running::start(&bench, "spec.toml");
+    run.await_phase(Phase::Measure);
     signal("-KILL", generators(&bench)[0]);
-    let code = child.wait_with_output().expect("it ends").status.code();
-    let failed = events(&results).into_iter().find_map(|event| match event {
+    let ended = run.ended();
+    let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
         Event::TrialFailed { reason, .. } => Some(reason.to_string()),
         _ => None,
     });
     let failed = failed.expect("the trial failed");
     assert!(failed.contains(" was lost: its process was killed (signal 9)"), "{failed}");
-    assert_eq!((code, generators(&bench).len()), (Some(6), 0), "nothing is left");
+    assert_eq!((ended.code, generators(&bench).len()), (6, 0), "nothing is left");
 }
 
 #[test]
@@ -106,7 +96,7 @@ fn a_background_group_that_stops_in_a_generator_stops_the_measured_one() {
          name = \"q\"\nsql = \"\\\\set d random(0, 1000)\\n\\\\set z 1 / :d\\nSELECT 1;\"",
     );
     bench.file("spec.toml", text);
-    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
+    let ended = Running::start(&bench, "spec.toml").ended();
     let records = records(&bench.path().join("r"));
     let [record] = &records[..] else { panic!("{ended}") };
     let stopped = record.facts.as_ref().and_then(|facts| facts.stopped.clone());

@@ -1,5 +1,5 @@
 //! `dyno launch kubernetes` without a cluster: the objects that it writes, and what it refuses.
-//! What happens in a cluster is tested by `scripts/test-kubernetes`.
+//! `scripts/test-kubernetes` tests what happens in a cluster.
 
 use crate::program::{Bench, Ended};
 use serde_json::Value;

@@ -24,7 +24,7 @@ fn bundled_scripts_are_divided_and_report_the_events_of_all_threads() {
         assert!(told.contains("total number of events: 202"), "{ended}");
         let is_divided = generators.is_some();
         assert!(told.contains("events (avg/stddev): 50.5000/"), "those of all threads: {ended}");
-        let folder = told.rsplit_once("Results: ").expect("it is told").1;
+        let folder = told.rsplit_once("Results: ").expect("the last line names the folder").1;
         let record = records(&bench.path().join(PathBuf::from(folder.trim()))).remove(0);
         let parts = record.generators.map(|all| all.parts).unwrap_or_default();
         let clients: Vec<u32> = parts.iter().map(|it| it.clients).collect();
