@@ -1,6 +1,6 @@
 //! Results of preflight as text.
 
-use crate::messages::{Lang, fill, headings, names, preflight as words, said};
+use crate::messages::{Lang, fill, headings, names, preflight as words, reason};
 use dyno_model::preflight::{Obstacle, Place, PreflightWarning, Weight};
 use serde::Serialize;
 use std::fmt::Write;
@@ -131,9 +131,10 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
             fill!(words::SCRIPT_WRITES, lang, script, statement)
         }
         Obstacle::ScriptsUntried { failure } => fill!(words::SCRIPTS_UNTRIED, lang, failure),
-        Obstacle::ClosedFolder { reason: text, .. }
-        | Obstacle::ScriptRefused { reason: text }
-        | Obstacle::Said { text, .. } => said(text, lang).into_owned(),
+        Obstacle::ScriptRefused { reason } => reason.clone(),
+        Obstacle::ClosedFolder { reason, .. } | Obstacle::Refused(reason) => {
+            reason::and_remedy(reason, lang).0
+        }
         Obstacle::Doubt(seen) => crate::checkup::check(seen, lang).message,
     }
 }
@@ -157,7 +158,7 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
         Obstacle::ScriptWrites { database, .. } | Obstacle::WritesRefused { database } => {
             fill!(words::SCRIPT_WRITES_REMEDY, lang, database)
         }
-        Obstacle::Said { remedy, .. } => said(remedy.as_ref()?, lang).into_owned(),
+        Obstacle::Refused(reason) => return reason::and_remedy(reason, lang).1,
         Obstacle::RoomUnknown { .. }
         | Obstacle::OtherSessions { .. }
         | Obstacle::Replicates
@@ -180,19 +181,20 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
 mod tests {
     use super::*;
     use crate::messages::{EN, LANGUAGES};
+    use dyno_model::plan::ServerKind;
+    use dyno_model::reason::Reason;
 
     fn found() -> [PreflightWarning; 3] {
         let system = |name: &str, obstacle| PreflightWarning {
             place: Place::System(name.to_owned()),
             obstacle,
         };
-        let hint = "no mysql server found; searched\n  /x/mysqld\n\
-                    hint: name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; \
-                    on Debian, scripts/servers installs it";
+        let missing =
+            Reason::NoServer { kind: ServerKind::Mysql, searched: "\n  /x/mysqld".to_owned() };
         [
             system("MySQL", Obstacle::Replicates),
             system("MariaDB", Obstacle::FewConnectionsSet { set: "20".to_owned(), needed: 60 }),
-            system("B", Obstacle::said(hint)),
+            system("B", Obstacle::Refused(missing)),
         ]
     }
 

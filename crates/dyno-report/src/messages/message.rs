@@ -143,6 +143,7 @@ macro_rules! messages {
                 of: |texts| texts.$group.$name,
             };)+
         })+
+        #[cfg(test)]
         pub(crate) const ALL: &[crate::messages::message::Message<Texts>] = &[$($($group::$name),+),+];
     };
 }

@@ -20,7 +20,6 @@ mod message;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod reason;
-mod stored;
 pub(crate) mod warning;
 
 pub(crate) use languages::Message;
@@ -32,7 +31,6 @@ pub(crate) use languages::en::{
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;
-pub(crate) use stored::said;
 
 #[cfg(test)]
 mod tests {

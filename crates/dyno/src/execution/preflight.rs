@@ -23,6 +23,7 @@ use dyno_model::plan::{
     Via,
 };
 use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
+use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
 use std::collections::BTreeMap;
@@ -124,10 +125,8 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarni
 fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     for endpoint in &plan.endpoints {
         if let Err(error) = network_path::locate(&endpoint.via) {
-            found.push(warning(
-                Place::Endpoint(endpoint.name.clone()),
-                Obstacle::said(&error.to_string()),
-            ));
+            let place = Place::Endpoint(endpoint.name.clone());
+            found.push(warning(place, Obstacle::Refused(error.into())));
         }
     }
 }
@@ -168,8 +167,7 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
             } else if let Some(error) =
                 kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
             {
-                let error = error.to_string();
-                let reason = error.split("\nhint: ").next().unwrap_or_default().to_owned();
+                let reason = error.into();
                 found.push(warning(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
             }
         }
@@ -221,6 +219,10 @@ impl<'p> Look<'p, '_> {
         self.found.push(warning(place, obstacle));
     }
 
+    fn refuse(&mut self, reason: impl Into<Reason>) {
+        self.tell(Obstacle::Refused(reason.into()));
+    }
+
     /// Reports each obstacle once, however many configurations have it.
     fn once(&mut self) -> impl FnMut(Obstacle) {
         let mut told: Vec<Obstacle> = Vec::new();
@@ -241,7 +243,7 @@ impl<'p> Look<'p, '_> {
     fn options(&mut self) {
         let wrong = workload_set::of_system(self.plan, self.index).filter_map(Result::err);
         let mut tell = self.once();
-        wrong.for_each(|message| tell(Obstacle::said(&message)));
+        wrong.for_each(|message| tell(Obstacle::Refused(message.into())));
     }
 
     fn managed_server(&mut self, managed: &ManagedServer) {
@@ -278,14 +280,14 @@ impl<'p> Look<'p, '_> {
             self.connections_allowed(&server);
         }
         for refusal in refusals {
-            self.tell(Obstacle::said(&refusal.to_string()));
+            self.refuse(refusal);
         }
         if !managed.kind.engine().keeps_data() {
             return;
         }
         let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
         if let Err(error) = server::check_place(managed.kind, &scratch) {
-            return self.tell(Obstacle::said(&error.to_string()));
+            return self.refuse(error);
         }
         // A saved data set, and a copy of it.
         let copies = if plan.restores(index, most_rows(plan, index)) { 2 } else { 1 };
@@ -331,7 +333,7 @@ impl<'p> Look<'p, '_> {
         if let Some(hooks) = hooks(plan, index, None).filter(|_| plan.is_exclusive(index)) {
             // The system is not running yet, so no other check is possible.
             if let Err(error) = hooks.is_down() {
-                self.tell(Obstacle::said(&error.to_string()));
+                self.refuse(error);
             }
             return;
         }
@@ -343,16 +345,16 @@ impl<'p> Look<'p, '_> {
             (&source.endpoint, existing::target(source, system.query_mode, timeout))
             && let Err(error) = marker::check_unused(&target)
         {
-            return self.tell(Obstacle::said(&error.to_string()));
+            return self.refuse(error);
         }
         let connected =
             match existing::connect(source, system.query_mode, timeout, &BTreeMap::new()) {
                 Ok(connected) => connected,
-                Err(error) => return self.tell(Obstacle::said(&error.to_string())),
+                Err(error) => return self.refuse(error),
             };
         let target = &connected.target;
         if let Some(text) = connected.pooler.as_ref().and_then(|it| it.obstacle(target)) {
-            return self.tell(Obstacle::said(&text));
+            return self.refuse(text);
         }
         let is_pooled = self.is_pooled(target, connected.pooler.as_ref());
         match self.databases(source, target) {
@@ -361,7 +363,7 @@ impl<'p> Look<'p, '_> {
                     self.database(source, database, is_pooled, yes_write_to);
                 }
             }
-            Err(error) => self.tell(Obstacle::said(&error)),
+            Err(error) => self.refuse(error),
         }
         if let Err(failure) = self.server_state(target) {
             self.tell(Obstacle::StateUnknown { failure: failure.to_string() });
@@ -383,7 +385,7 @@ impl<'p> Look<'p, '_> {
                 Err(failure) => Some(failure.to_string()),
             };
             if let Some(problem) = problem {
-                self.tell(Obstacle::said(&format!("endpoint {}: {problem}", endpoint.name)));
+                self.refuse(format!("endpoint {}: {problem}", endpoint.name));
             }
         }
         is_pooled
@@ -406,37 +408,40 @@ impl<'p> Look<'p, '_> {
         if source.data == DataPolicy::Copy {
             return self.originals(target);
         }
-        let claim = marker::examine(target, &options);
-        if claim.is_ok()
-            && let Err(error) = marker::check_unused(target)
-        {
-            self.tell(Obstacle::said(&error.to_string()));
-        }
-        if let Err(error) = &claim
-            && !(source.data == DataPolicy::Existing
-                && (scripts_only(self.plan, self.index) || only_reads(self.plan, self.index)))
-        {
-            self.tell(Obstacle::said(&error.to_string()));
-        }
-        let is_read = claim.is_err() && source.data == DataPolicy::Existing;
-        if is_read && is_pooled {
+        let uses_tables = source.data == DataPolicy::Existing;
+        let claim = match marker::examine(target, &options) {
+            Ok(claim) => {
+                if let Err(error) = marker::check_unused(target) {
+                    self.refuse(error);
+                }
+                Some(claim)
+            }
+            Err(error) => {
+                let (plan, index) = (self.plan, self.index);
+                if !(uses_tables && (scripts_only(plan, index) || only_reads(plan, index))) {
+                    self.refuse(error);
+                }
+                None
+            }
+        };
+        if claim.is_none() && uses_tables && is_pooled {
             let database = target.database_name();
-            return self.tell(Obstacle::said(&format!(
+            return self.refuse(format!(
                 "a connection pooler is in front of the server, so dyno cannot make its sessions \
                  read-only on the database {database:?}\n\
                  hint: connect to the server directly, or, if dyno may write to the database, add \
                  --yes-write-to {database}"
-            )));
+            ));
         }
-        self.scripts(source, target, claim.as_ref().ok());
-        self.programs(source, target, claim.as_ref().ok());
+        self.scripts(source, target, claim.as_ref());
+        self.programs(source, target, claim.as_ref());
     }
 
     /// Checks that scripts find the tables they need in the database that is copied for them,
     /// unless a setup script runs first.
     fn originals(&mut self, target: &Target) {
         if let Err(error) = copies::inspect(target) {
-            self.tell(Obstacle::said(&error.to_string()));
+            self.refuse(error);
         }
         let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_made_once()));
         let mut tell = self.once();
@@ -540,7 +545,11 @@ impl<'p> Look<'p, '_> {
 
     /// The existing databases that a run uses. Where dyno creates its tables, it also creates
     /// missing databases.
-    fn databases(&self, source: &ExistingSystem, target: &Target) -> Result<Vec<Target>, String> {
+    fn databases(
+        &self,
+        source: &ExistingSystem,
+        target: &Target,
+    ) -> Result<Vec<Target>, HostError> {
         let names = self.plan.databases_of(self.index);
         let own = self.plan.uses_own_database(self.index).then(|| target.clone());
         if names.is_empty() {
@@ -549,7 +558,7 @@ impl<'p> Look<'p, '_> {
         if source.data == DataPolicy::Existing {
             missing(target, &names)?;
         }
-        let are_there = databases::are_there(target, &names).map_err(|error| error.to_string())?;
+        let are_there = databases::are_there(target, &names)?;
         let there = names.iter().zip(are_there).filter(|(_, is_there)| *is_there);
         Ok(own.into_iter().chain(there.map(|(name, _)| databases::beside(target, name))).collect())
     }

@@ -14,7 +14,7 @@ use dyno_model::target::QueryMode;
 use dyno_model::warning::Warning;
 use dyno_store::environment::Environment;
 use dyno_store::{RunWriter, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A result with the name of its system and of its file.
@@ -62,8 +62,13 @@ pub(crate) fn write(
             .map(|it| &it.reading.server_version);
         writer.event(&Event::SystemReady {
             system: system.name.clone(),
-            version: versions.find(|version| !version.is_empty()).cloned().unwrap_or_default(),
+            version: versions
+                .find(|version| !version.is_empty())
+                .cloned()
+                .unwrap_or_default()
+                .into(),
             settings: BTreeMap::new(),
+            unread: BTreeSet::new(),
             start: None,
         });
     }

@@ -343,7 +343,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
     };
     let text = match event {
         Event::SystemReady { system, version, .. } => {
-            fill!(words::SYSTEM_READY, lang, system, version)
+            fill!(words::SYSTEM_READY, lang, system, version = names::version(version, lang))
         }
         Event::SettingsRestored { system, settings } => {
             let settings: Vec<String> =

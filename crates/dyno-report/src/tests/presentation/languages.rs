@@ -80,7 +80,7 @@ fn english(report: &str) -> Vec<String> {
 /// A comparison with differences of nearly every kind.
 pub(super) fn compared() -> CompareModel {
     let (base, mut new) = (tiny().run("a"), tiny().run("b"));
-    new.environment.virtualisation = "virtual machine, container".to_owned();
+    new.environment.virtualisation = Virtualisation::ALL.to_vec();
     new.environment.cpu_logical += 2;
     new.dyno_version = "0.2.0".to_owned();
     for configuration in &mut new.plan.configurations {
