@@ -553,7 +553,7 @@ fn a_stuck_disk_does_not_delay_measuring() {
     let (done, is_done) = std::sync::mpsc::channel();
     let measuring = std::thread::spawn(move || {
         let trial = kept.0[0].trial.clone();
-        for phase in [Phase::Ramp, Phase::Measure, Phase::Audit] {
+        for phase in [Phase::Connecting, Phase::Measure, Phase::Audit] {
             writer.event(&Event::PhaseStarted { trial: trial.clone(), phase });
         }
         kept.0

@@ -6,7 +6,7 @@ use super::partial_result::{Ended, Measured, PartialResult, Remains};
 use super::stall::StallDetector;
 use super::watch::Watch;
 use crate::recording::stages::StageTally;
-use crate::recording::{Collector, Kinds};
+use crate::recording::{Collector, SampleNames};
 use crate::window::Window;
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
@@ -85,7 +85,7 @@ struct Progress {
 /// Measures a load with the clients of all generators; calls `begin` when they are ready and none
 /// has begun. Returns also what the audit needs.
 pub(crate) fn measure(
-    kinds: &Kinds,
+    kinds: &SampleNames,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
     begin: impl FnOnce(),
@@ -106,7 +106,7 @@ pub(crate) fn measure(
 }
 
 struct Coordinator<'a> {
-    kinds: &'a Kinds,
+    kinds: &'a SampleNames,
     generators: &'a dyn Generators,
     input: &'a LoadInput<'a>,
     each: Vec<Progress>,
@@ -128,7 +128,7 @@ impl Coordinator<'_> {
                     self.each[from].connected = connected;
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
-                        phase: Phase::Ramp,
+                        phase: Phase::Connecting,
                         done: self.each.iter().map(|it| u64::from(it.connected)).sum(),
                         total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,

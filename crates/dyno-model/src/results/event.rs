@@ -24,7 +24,7 @@ crate::named! {
         /// Rows are loaded.
         Load = "load",
         /// Clients connect and prepare their statements.
-        Ramp = "ramp",
+        Connecting = "connecting",
         /// Clients send transactions that do not count, except towards a target number of rows.
         /// Only progress reports this phase; no event marks its beginning.
         WarmUp = "warm-up",

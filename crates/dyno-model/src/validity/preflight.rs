@@ -16,7 +16,7 @@ pub enum Weight {
 
 /// Subject of a preflight result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Subject {
     /// A system, by its name.
     System(String),
     /// A storage, by its name.
@@ -35,7 +35,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreflightWarning {
     /// Subject.
-    pub place: Place,
+    pub subject: Subject,
     /// Problem.
     pub obstacle: Obstacle,
 }

@@ -1,7 +1,7 @@
 //! Results of preflight as text.
 
 use crate::messages::{Lang, fill, headings, names, preflight as words, reason};
-use dyno_model::preflight::{Obstacle, Place, PreflightWarning, Weight};
+use dyno_model::preflight::{Obstacle, PreflightWarning, Subject, Weight};
 use serde::Serialize;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -71,19 +71,19 @@ pub fn preflight(warning: &PreflightWarning, lang: Lang) -> PreflightWords {
             let check = crate::checkup::check(seen, lang);
             (check.place, check.message, check.remedy)
         }
-        _ => (place(&warning.place, lang), message(obstacle, lang), remedy(obstacle, lang)),
+        _ => (subject(&warning.subject, lang), message(obstacle, lang), remedy(obstacle, lang)),
     };
     PreflightWords { weight: obstacle.weight(), place, message, remedy }
 }
 
-fn place(place: &Place, lang: Lang) -> String {
-    match place {
-        Place::System(name) => name.clone(),
-        Place::Storage(name) => fill!(words::STORAGE, lang, name),
-        Place::Endpoint(name) => fill!(words::ENDPOINT, lang, name),
-        Place::Load => words::LOAD.text(lang).to_owned(),
-        Place::Results => words::RESULTS.text(lang).to_owned(),
-        Place::Machine => words::THIS_MACHINE.text(lang).to_owned(),
+fn subject(subject: &Subject, lang: Lang) -> String {
+    match subject {
+        Subject::System(name) => name.clone(),
+        Subject::Storage(name) => fill!(words::STORAGE, lang, name),
+        Subject::Endpoint(name) => fill!(words::ENDPOINT, lang, name),
+        Subject::Load => words::LOAD.text(lang).to_owned(),
+        Subject::Results => words::RESULTS.text(lang).to_owned(),
+        Subject::Machine => words::THIS_MACHINE.text(lang).to_owned(),
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
 
     fn found() -> [PreflightWarning; 3] {
         let system = |name: &str, obstacle| PreflightWarning {
-            place: Place::System(name.to_owned()),
+            subject: Subject::System(name.to_owned()),
             obstacle,
         };
         let missing =

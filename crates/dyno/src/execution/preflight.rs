@@ -22,7 +22,7 @@ use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
     Via,
 };
-use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
+use dyno_model::preflight::{Obstacle, PreflightWarning, Subject};
 use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
@@ -55,10 +55,10 @@ pub(crate) fn check(
     length_of_trials(plan, found);
     open_files(plan, found);
     results_space(plan, out, found);
-    found.extend(generators::obstacles(plan).into_iter().map(|it| warning(Place::Load, it)));
+    found.extend(generators::obstacles(plan).into_iter().map(|it| warning(Subject::Load, it)));
     let machine = checkup::machine(&Environment::capture());
     let obstacles = machine.into_iter().filter(Observation::is_warning).map(Obstacle::Doubt);
-    found.extend(obstacles.map(|obstacle| warning(Place::Machine, obstacle)));
+    found.extend(obstacles.map(|obstacle| warning(Subject::Machine, obstacle)));
     storages(plan, found);
     ways(plan, found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -76,8 +76,8 @@ pub(crate) fn check(
     warnings
 }
 
-fn warning(place: Place, obstacle: Obstacle) -> PreflightWarning {
-    PreflightWarning { place, obstacle }
+fn warning(subject: Subject, obstacle: Obstacle) -> PreflightWarning {
+    PreflightWarning { subject, obstacle }
 }
 
 /// Times within a trial are recorded as 48-bit nanoseconds.
@@ -87,7 +87,7 @@ fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         load.warmup.0.saturating_add(load.time_limit.0).saturating_add(load.grace.0)
     });
     if longest.max().unwrap_or(0) > TRIAL_NANOS_MAX {
-        found.push(warning(Place::Load, Obstacle::TrialTooLong));
+        found.push(warning(Subject::Load, Obstacle::TrialTooLong));
     }
 }
 
@@ -107,7 +107,7 @@ fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)
     {
         let open_files::TooFew { needed, allowed, .. } = short;
-        found.push(warning(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
+        found.push(warning(Subject::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
 
@@ -118,29 +118,29 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarni
         out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
     });
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-    space(place, needed, Place::Results, found);
+    space(place, needed, Subject::Results, found);
 }
 
 /// The programs on network paths must exist.
 fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     for endpoint in &plan.endpoints {
         if let Err(error) = network_path::locate(&endpoint.via) {
-            let place = Place::Endpoint(endpoint.name.clone());
-            found.push(warning(place, Obstacle::Refused(error.into())));
+            let subject = Subject::Endpoint(endpoint.name.clone());
+            found.push(warning(subject, Obstacle::Refused(error.into())));
         }
     }
 }
 
 /// The program of a command must exist.
 fn missing_program(
-    place: &Place,
+    subject: &Subject,
     key: &str,
     command: Option<&str>,
     found: &mut Vec<PreflightWarning>,
 ) {
     if let Some(program) = command.and_then(missing_command) {
         let obstacle = Obstacle::NoProgram { key: key.to_owned(), program: program.to_owned() };
-        found.push(warning(place.clone(), obstacle));
+        found.push(warning(subject.clone(), obstacle));
     }
 }
 
@@ -152,10 +152,10 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
             .any(|configuration| configuration.variation.storage.as_ref() == Some(&storage.name))
     };
     for storage in plan.storages.iter().filter(is_used) {
-        let place = Place::Storage(storage.name.clone());
+        let subject = Subject::Storage(storage.name.clone());
         let commands = [("before", &storage.before), ("after", &storage.after)];
         for (key, command) in commands {
-            missing_program(&place, key, command.as_deref(), found);
+            missing_program(&subject, key, command.as_deref(), found);
         }
         if storage.before.is_some() {
             continue;
@@ -163,18 +163,21 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
             let name = folder.display().to_string();
             if !folder.is_dir() {
-                found.push(warning(place.clone(), Obstacle::NoFolder { folder: name }));
+                found.push(warning(subject.clone(), Obstacle::NoFolder { folder: name }));
             } else if let Some(error) =
                 kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
             {
                 let reason = error.into();
-                found.push(warning(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
+                found.push(warning(
+                    subject.clone(),
+                    Obstacle::ClosedFolder { folder: name, reason },
+                ));
             }
         }
         let data =
             (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
         if storage.data.is_dir() {
-            space(&storage.data, SERVER_BYTES + data, place, found);
+            space(&storage.data, SERVER_BYTES + data, subject, found);
         }
     }
 }
@@ -190,7 +193,7 @@ fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> 
     })
 }
 
-fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarning>) {
+fn space(path: &Path, needed: u64, subject: Subject, found: &mut Vec<PreflightWarning>) {
     let folder = path.display().to_string();
     let obstacle = match probe::disk_space(path).map(|space| space.free) {
         Ok(free) if free >= needed => return,
@@ -199,7 +202,7 @@ fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarnin
         }
         Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },
     };
-    found.push(warning(place, obstacle));
+    found.push(warning(subject, obstacle));
 }
 
 /// The checks of one system of a plan.
@@ -210,13 +213,13 @@ struct Look<'p, 'f> {
 }
 
 impl<'p> Look<'p, '_> {
-    fn place(&self) -> Place {
-        Place::System(self.plan.systems[self.index].name.clone())
+    fn subject(&self) -> Subject {
+        Subject::System(self.plan.systems[self.index].name.clone())
     }
 
     fn tell(&mut self, obstacle: Obstacle) {
-        let place = self.place();
-        self.found.push(warning(place, obstacle));
+        let subject = self.subject();
+        self.found.push(warning(subject, obstacle));
     }
 
     fn refuse(&mut self, reason: impl Into<Reason>) {
@@ -294,7 +297,7 @@ impl<'p> Look<'p, '_> {
         space(
             &scratch,
             copies * (SERVER_BYTES + data_bytes(plan, index)),
-            self.place(),
+            self.subject(),
             self.found,
         );
     }
@@ -322,7 +325,7 @@ impl<'p> Look<'p, '_> {
                 ("stop", exclusive.map(|exclusive| exclusive.stop.as_str())),
             ];
             for (key, command) in commands {
-                missing_program(&self.place(), key, command, self.found);
+                missing_program(&self.subject(), key, command, self.found);
             }
         }
         let monitor = source.monitor.as_ref().map(|monitor| monitor.command.as_str());

@@ -259,7 +259,7 @@ struct Reporting(Sender<PartReport>);
 
 impl Listener for Reporting {
     fn event(&mut self, event: &Event) {
-        if let Event::Progress { phase: Phase::Ramp, done, .. } = event {
+        if let Event::Progress { phase: Phase::Connecting, done, .. } = event {
             let _ = self.0.send(PartReport::Connected(*done as u32));
         }
     }

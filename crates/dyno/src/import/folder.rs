@@ -1,6 +1,6 @@
 //! Imported results as a results folder for reports and comparisons.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::sample::intervals;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
@@ -91,12 +91,14 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     let reading = &named.reading;
     writer.event(&Event::TrialStarted { trial: trial.id.clone() });
     match &reading.course {
-        Course::Unknown => {}
-        Course::Rates(lines) => writer.course(&trial.id, lines),
-        Course::Times(intervals) => {
+        TimeSeries::Unknown => {}
+        TimeSeries::Rates(lines) => writer.course(&trial.id, lines),
+        TimeSeries::Times(intervals) => {
             intervals.iter().cloned().for_each(|it| interval(writer, trial, it));
         }
-        Course::Samples(samples) => intervals(samples).for_each(|it| interval(writer, trial, it)),
+        TimeSeries::Samples(samples) => {
+            intervals(samples).for_each(|it| interval(writer, trial, it))
+        }
     }
     let mut record = TrialRecord {
         trial: trial.clone(),

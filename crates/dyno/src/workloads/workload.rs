@@ -1,6 +1,8 @@
 //! The workload of a configuration: a built-in one, or the user's SQL or Lua scripts.
 
-use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
+use dyno_engine::workload::{
+    DataSet, Native, Workload, WorkloadContext, check_engine, statement_kinds,
+};
 use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::client_group::{ClientGroup, GroupRole};
@@ -51,7 +53,7 @@ impl AnyWorkload {
 
     fn built(
         workload: &WorkloadPlan,
-        setting: Setting,
+        setting: WorkloadContext,
         query_mode: QueryMode,
         clients_max: u32,
     ) -> Result<Self, String> {
@@ -189,7 +191,7 @@ impl Work {
     }
 
     fn built(&self, clients: u32) -> Result<AnyWorkload, String> {
-        let setting = Setting { engine: self.engine, clients, seed: self.seed };
+        let setting = WorkloadContext { engine: self.engine, clients, seed: self.seed };
         AnyWorkload::built(&self.plan, setting, self.query_mode, self.clients_max)
     }
 
@@ -205,7 +207,8 @@ impl Work {
 /// Names of a configuration's transactions and statements, needed while the spec is read; they do
 /// not depend on seed or query mode.
 pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Option<WorkloadNames> {
-    let setting = Setting { engine: system.engine(), clients: configuration.clients, seed: 0 };
+    let setting =
+        WorkloadContext { engine: system.engine(), clients: configuration.clients, seed: 0 };
     let workload = AnyWorkload::built(
         &configuration.workload,
         setting,

@@ -163,7 +163,7 @@ fn phase_name(phase: Phase) -> Message {
     match phase {
         Phase::Schema => words::PHASE_SCHEMA,
         Phase::Load => words::PHASE_LOAD,
-        Phase::Ramp => words::PHASE_RAMP,
+        Phase::Connecting => words::PHASE_CONNECTING,
         Phase::WarmUp => words::PHASE_WARM_UP,
         Phase::Measure => words::PHASE_MEASURE,
         Phase::Audit => words::PHASE_AUDIT,

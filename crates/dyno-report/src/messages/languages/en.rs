@@ -477,7 +477,7 @@ messages! {
         // Phases of a trial.
         PHASE_SCHEMA: "schema",
         PHASE_LOAD: "load",
-        PHASE_RAMP: "ramp",
+        PHASE_CONNECTING: "connecting",
         PHASE_WARM_UP: "warm-up",
         PHASE_MEASURE: "measure",
         PHASE_AUDIT: "audit",

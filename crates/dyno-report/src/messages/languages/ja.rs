@@ -363,7 +363,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             HOURS_MINUTES: "{hours}時間{minutes}分",
             PHASE_SCHEMA: "スキーマ作成",
             PHASE_LOAD: "データ投入",
-            PHASE_RAMP: "クライアント接続",
+            PHASE_CONNECTING: "クライアント接続",
             PHASE_WARM_UP: "ウォームアップ",
             PHASE_MEASURE: "測定",
             PHASE_AUDIT: "整合性検査",

@@ -362,7 +362,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             HOURS_MINUTES: "{hours}시간 {minutes}분",
             PHASE_SCHEMA: "스키마 생성",
             PHASE_LOAD: "데이터 적재",
-            PHASE_RAMP: "클라이언트 접속",
+            PHASE_CONNECTING: "클라이언트 접속",
             PHASE_WARM_UP: "워밍업",
             PHASE_MEASURE: "측정",
             PHASE_AUDIT: "정합성 검증",

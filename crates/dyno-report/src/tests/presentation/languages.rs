@@ -10,6 +10,7 @@ use dyno_analysis::model::ReportModel;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::limit::{Limit, LimitMetric};
 use dyno_model::plan::StopRule;
+use dyno_store::environment::Virtualisation;
 use dyno_store::fixture::{Shape, grown_run};
 use std::collections::BTreeMap;
 

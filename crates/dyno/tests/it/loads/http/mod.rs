@@ -4,7 +4,7 @@
 mod program;
 mod service;
 
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialInput};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
@@ -59,8 +59,8 @@ fn run(
     }
     let url = format!("http://127.0.0.1:{}{base}", service.port());
     let target = Address::of_url(&url).target().expect("a service's address");
-    let native =
-        Native::build(&plan, Setting { engine: Engine::Http, clients, seed: 1 }).expect("it fits");
+    let native = Native::build(&plan, WorkloadContext { engine: Engine::Http, clients, seed: 1 })
+        .expect("it fits");
     let load = LoadPlan {
         grace: Nanos(120 * SECOND),
         attempts_max: 1,
@@ -291,8 +291,9 @@ fn requests_due_at_a_rate_are_sent_by_clients_that_wait_for_them() {
     let target = Address::of_url(&format!("http://127.0.0.1:{}", service.port()))
         .target()
         .expect("an address");
-    let native = Native::build(&plan, Setting { engine: Engine::Http, clients: 4, seed: 1 })
-        .expect("it fits");
+    let native =
+        Native::build(&plan, WorkloadContext { engine: Engine::Http, clients: 4, seed: 1 })
+            .expect("it fits");
     let load = LoadPlan {
         rate: Some(1_000.0),
         grace: Nanos(120 * SECOND),
