@@ -1,7 +1,7 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
 pub(crate) use super::languages::en::compare::*;
-use super::languages::en::{property, values};
+use super::languages::en::{property, values, word};
 use super::languages::{Lang, Message};
 use super::names::list;
 use super::question::{Answer, Form, is_interval_told};
@@ -9,7 +9,7 @@ use super::{fill, names, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
     CompareModel, CompareWarningKind, Condition, ConfigurationPair, Difference, Differing,
-    MetricPair, Outcome, OverAll, Property, SideName, Value, Word,
+    MetricPair, Outcome, OverAll, Property, SideName, Value,
 };
 use dyno_analysis::model::{NotWorking, Verdict};
 use std::collections::BTreeSet;
@@ -172,54 +172,13 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
 
 /// Name of a property that differs.
 fn property(property: Property, lang: Lang) -> &'static str {
-    match property {
-        Property::Processor => property::PROCESSOR,
-        Property::Processors => property::PROCESSORS,
-        Property::ProcessorsUsable => property::PROCESSORS_USABLE,
-        Property::Cores => property::CORES,
-        Property::Memory => property::MEMORY,
-        Property::Architecture => property::ARCHITECTURE,
-        Property::Virtualisation => property::VIRTUALISATION,
-        Property::Kernel => property::KERNEL,
-        Property::Distribution => property::DISTRIBUTION,
-        Property::Version => property::VERSION,
-        Property::Build => property::BUILD,
-        Property::Kind => property::KIND,
-        Property::QueryMode => property::QUERY_MODE,
-        Property::Encryption => property::ENCRYPTION,
-        Property::Lines => property::LINES,
-        Property::Workload => property::WORKLOAD,
-        Property::Background => property::BACKGROUND,
-        Property::End => property::END,
-        Property::Warmup => property::WARMUP,
-        Property::Databases => property::DATABASES,
-        Property::Rate => property::RATE,
-        Property::Arrivals => property::ARRIVALS,
-        Property::ThinkTime => property::THINK_TIME,
-        Property::StatementTimeout => property::STATEMENT_TIMEOUT,
-        Property::Search => property::SEARCH,
-        Property::Attempts => property::ATTEMPTS,
-        Property::Retries => property::RETRIES,
-        Property::Workers => property::WORKERS,
-        Property::Grace => property::GRACE,
-        Property::TimeLimit => property::TIME_LIMIT,
-        Property::Stages => property::STAGES,
-    }
-    .text(lang)
+    property::EACH[property as usize].text(lang)
 }
 
 /// A value that differs.
 fn value(value: &Value, lang: Lang) -> String {
     match value {
-        Value::Word(word) => match word {
-            Word::None => values::NONE,
-            Word::Automatic => values::AUTOMATIC,
-            Word::ByKind => values::BY_KIND,
-            Word::All => values::EVERY,
-            Word::Imported => values::IMPORTED,
-        }
-        .text(lang)
-        .to_owned(),
+        Value::Word(word) => word::EACH[*word as usize].text(lang).to_owned(),
         Value::StartedByDyno(server) => fill!(values::STARTED_BY_DYNO, lang, server),
         Value::After(time) => fill!(values::AFTER, lang, time),
         Value::AfterTransactions(number) => fill!(values::AFTER_TRANSACTIONS, lang, number),
@@ -379,6 +338,7 @@ fn worst(model: &CompareModel) -> Option<(&ConfigurationPair, &MetricPair)> {
 mod tests {
     use super::super::languages::EN;
     use super::*;
+    use dyno_analysis::compare::model::Word;
     use dyno_model::schema::TableSize;
     use dyno_model::version::ServerVersion;
     use dyno_store::environment::Virtualisation;

@@ -76,7 +76,7 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
             fill!(BACKGROUND_FAILED, lang, name = quoted(name), reason = inner(reason))
         }
         Reason::NoServer { kind, searched } => with_hint(
-            fill!(NO_SERVER, lang, kind, searched),
+            fill!(NO_SERVER, lang, kind, programs = searched),
             &fill!(NO_SERVER_HINT, lang, variable = kind.bin_dir_variable()),
         ),
         Reason::NotConnected { place, failure, hint } => {
@@ -180,34 +180,7 @@ fn failure(failure: &OperationFailure, lang: Lang) -> String {
 
 /// Name of a kind of failures in tables and sentences.
 pub(crate) fn kind(kind: FailureKind, lang: Lang) -> &'static str {
-    match kind {
-        FailureKind::ConnectRefused => failure::CONNECT_REFUSED,
-        FailureKind::ConnectionLost => failure::CONNECTION_LOST,
-        FailureKind::Timeout => failure::TIMEOUT,
-        FailureKind::Authentication => failure::AUTHENTICATION,
-        FailureKind::Certificate => failure::CERTIFICATE,
-        FailureKind::OutOfConnections => failure::OUT_OF_CONNECTIONS,
-        FailureKind::NotReady => failure::NOT_READY,
-        FailureKind::Deadlock => failure::DEADLOCK,
-        FailureKind::Serialization => failure::SERIALIZATION,
-        FailureKind::LockWait => failure::LOCK_WAIT,
-        FailureKind::Busy => failure::BUSY,
-        FailureKind::DuplicateKey => failure::DUPLICATE_KEY,
-        FailureKind::Conflict => failure::CONFLICT,
-        FailureKind::ReadOnly => failure::READ_ONLY,
-        FailureKind::Cancelled => failure::CANCELLED,
-        FailureKind::Permission => failure::PERMISSION,
-        FailureKind::BadStatement => failure::BAD_STATEMENT,
-        FailureKind::OutOfResources => failure::OUT_OF_RESOURCES,
-        FailureKind::OutcomeUnknown => failure::OUTCOME_UNKNOWN,
-        FailureKind::Protocol => failure::PROTOCOL,
-        FailureKind::Unsupported => failure::UNSUPPORTED,
-        FailureKind::Redirect => failure::REDIRECT,
-        FailureKind::UnexpectedStatus => failure::UNEXPECTED_STATUS,
-        FailureKind::UnexpectedBody => failure::UNEXPECTED_BODY,
-        FailureKind::Other => failure::OTHER,
-    }
-    .text(lang)
+    failure::EACH[kind as usize].text(lang)
 }
 
 #[cfg(test)]
