@@ -2,6 +2,7 @@
 //! of clients are reported together.
 
 use crate::compare::PoolError;
+use crate::compare::model::{Differing, Value};
 use crate::compare::pool::{Pool, plans_differ};
 use dyno_model::plan::{Configuration, Plan, Trial};
 use dyno_store::environment::Environment;
@@ -27,8 +28,9 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     if let Some(other) =
         runs.iter().find(|run| machine(&run.environment) != machine(&first.environment))
     {
-        let (one, two) = (machine(&first.environment), machine(&other.environment));
-        return Err(plans_differ(vec![("the machine".to_owned(), one, two)], first, other));
+        let [one, two] = [first, other].map(|run| Value::Text(machine(&run.environment)));
+        let machine = Differing::Name("the machine".to_owned());
+        return Err(plans_differ(vec![(machine, one, two)], first, other));
     }
     let plan = plan(&pool, &first.plan);
     let mut run = first.clone();

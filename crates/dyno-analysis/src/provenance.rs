@@ -118,6 +118,7 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         query_mode: system.query_mode.name().to_owned(),
         settings_asked: settings_asked(&run.plan, system),
         settings_read: report.settings,
+        settings_unread: report.unread,
         failure: report.failure,
         starts: starts(&report.starts),
     }

@@ -14,7 +14,7 @@ use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::search::{LoadStep, Outcome, Search, SearchEnd, SearchRecord, Slow};
 use dyno_model::warning::Warning;
 use dyno_store::TrialOutcome;
-use dyno_store::fixture::{Shape, each_record, never_started};
+use dyno_store::fixture::{Shape, each_record, leave_unstarted};
 
 #[test]
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
@@ -231,7 +231,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
             let trial =
                 data.run.plan.trials.iter().find(|trial| trial.configuration == *configuration);
             let commits = data.trials[&trial.expect("planned").id].transaction.len();
-            never_started(&mut data, *configuration, commits / 4);
+            leave_unstarted(&mut data, *configuration, commits / 4);
         }
         let model = analyse(&data);
         let of_p95 = model.comparisons.iter().filter(|it| it.metric == ComparisonMetric::P95Ms);

@@ -1,6 +1,6 @@
 //! Topology of a run: the load generator, the clients' network paths, and the nodes of systems.
 
-use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath};
+use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath, TopologySystem};
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
 use dyno_store::{Run, TrialOutcome};
@@ -44,9 +44,10 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
         matches!(outcome, TrialOutcome::Finished(record)
             if plan.configuration(&record.trial).system == at && record.generator.shares_machine)
     };
-    let version = run.systems.get(&system.name).map_or("", |report| &report.version);
+    let version =
+        run.systems.get(&system.name).map(|report| report.version.clone()).unwrap_or_default();
     Some(Topology {
-        systems: vec![format!("{} {version}", system.name).trim_end().to_owned()],
+        systems: vec![TopologySystem { name: system.name.clone(), version }],
         clients,
         paths: paths(plan, run, at),
         nodes,

@@ -4,7 +4,7 @@
 //! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS
 //! [WORKERS] [KEY=VALUE...]
 use dyno_engine::loading::{self, Loading};
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialInput};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
@@ -51,7 +51,7 @@ fn main() {
     }
     let clients: u32 = clients.parse().expect("a number of clients");
     let seconds: u64 = seconds.parse().expect("seconds");
-    let setting = Setting { engine, clients, seed: 1 };
+    let setting = WorkloadContext { engine, clients, seed: 1 };
     let native =
         Native::build(&WorkloadPlan::new(kind, options), setting).expect("options that fit");
     let interrupts = AtomicUsize::new(0);

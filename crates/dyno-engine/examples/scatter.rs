@@ -14,7 +14,7 @@
 //! HOST:PORT/WORKLOAD [KEY=VALUE...]
 use dyno_drivers::{Connection, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::random::{Random, Stream};
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{BackgroundGroup, BarrierMember, Node, TrialInput, run_groups};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
@@ -59,7 +59,7 @@ impl Bench {
             ..LoadPlan::new(StopRule::Duration(Nanos(turns.len() as u64 * SECOND)))
         };
         let (target, workload) = &self.levels[level];
-        let setting = Setting { engine: target.engine, clients: self.clients, seed: 1 };
+        let setting = WorkloadContext { engine: target.engine, clients: self.clients, seed: 1 };
         let native = Native::build(workload, setting).expect("options that fit");
         let trial = Trial {
             id: format!("{}-{}-{level}", self.pair, turns.len()),

@@ -187,7 +187,7 @@ impl Session {
             }),
         };
         if let Some(flush) = target.engine.traits().flush_statistics {
-            // A server without this statement counts the ramp too.
+            // A server without this statement counts the statements of connecting too.
             let _ = connection.query(flush, &mut Discard).await;
         }
         plan.opened(&mut connection);

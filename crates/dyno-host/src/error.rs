@@ -1,13 +1,13 @@
-//! The error of operations on servers. Only the user tells the causes apart, so each is a text,
-//! created where it occurs.
+//! The error of operations on servers.
 
 use crate::supervisor::SupervisorError;
+use dyno_model::reason::Reason;
 
 /// What failed, the server's last messages, and the remedy, on one or more lines.
 #[derive(Debug, thiserror::Error)]
-#[error("{text}")]
+#[error("{reason}")]
 pub struct HostError {
-    pub(crate) text: String,
+    pub(crate) reason: Reason,
     /// True when files were being written, so that a full disk may be the cause.
     pub(crate) is_of_files: bool,
     /// The setting that a server rejects, with its value unless the server does not know the name.
@@ -15,21 +15,35 @@ pub struct HostError {
 }
 
 impl HostError {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_of_files: false, setting: None }
+    /// The error for this reason. Most reasons are texts, because only the user distinguishes them.
+    pub fn new(reason: impl Into<Reason>) -> Self {
+        Self { reason: reason.into(), is_of_files: false, setting: None }
     }
 
-    pub(crate) fn of_files(text: impl Into<String>) -> Self {
-        Self { is_of_files: true, ..Self::new(text) }
+    pub(crate) fn of_files(reason: impl Into<Reason>) -> Self {
+        Self { is_of_files: true, ..Self::new(reason) }
     }
 
-    /// True when the other error has the same text, apart from the timestamps of servers.
+    /// The same error, of this node or program.
+    #[must_use]
+    pub fn of(mut self, what: String) -> Self {
+        self.reason = Reason::NotStarted { what, reason: Box::new(self.reason) };
+        self
+    }
+
+    /// True when the other error has the same reason, apart from the timestamps of servers.
     #[must_use]
     pub fn repeats(&self, other: &Self) -> bool {
         match (&self.setting, &other.setting) {
             (Some(one), Some(other)) => one == other,
-            _ => self.text == other.text,
+            _ => self.reason == other.reason,
         }
+    }
+}
+
+impl From<HostError> for Reason {
+    fn from(error: HostError) -> Self {
+        error.reason
     }
 }
 

@@ -10,9 +10,10 @@ use dyno_files::SCRIPT_MAX;
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource};
+use dyno_model::reason::Reason;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, QueryMode, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct ConnectedSystem {
     pub pooler: Option<Pooler>,
     /// Effective values of the settings that affect results and of those that were requested.
     pub settings: BTreeMap<String, String>,
+    /// Names of requested settings that the server cannot report.
+    pub unread: BTreeSet<String>,
     /// Why the server did not report its settings, if so.
     pub settings_refused: Option<String>,
     /// Requested settings that are not in force.
@@ -94,10 +97,7 @@ fn variable(name: &str) -> Result<String, HostError> {
 }
 
 fn not_set(name: &str) -> HostError {
-    HostError::new(format!(
-        "the environment variable {name} for the password is not set\n\
-         hint: run export {name}=... before starting dyno"
-    ))
+    HostError::new(Reason::NoPassword(name.to_owned()))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> HostError {
@@ -198,7 +198,8 @@ fn connect_by(
         )));
     }
     let mut session = open(&target).map_err(|failure| {
-        HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
+        let hint = hint(&failure, &target);
+        HostError::new(Reason::NotConnected { place: place.clone(), failure, hint })
     })?;
     let (found, settings_refused) = match settings::read_with(&mut session, system.engine) {
         Ok(found) => (found, None),
@@ -219,9 +220,18 @@ fn connect_by(
         version = format!("{version} behind {}", pooler.shown());
     }
     drop(session);
-    let Compared { record: settings, problems, rounded } =
+    let Compared { record: settings, unread, problems, rounded } =
         settings::compared(system.engine, asked, &found);
-    Ok(ConnectedSystem { target, version, pooler, settings, settings_refused, problems, rounded })
+    Ok(ConnectedSystem {
+        target,
+        version,
+        pooler,
+        settings,
+        unread,
+        settings_refused,
+        problems,
+        rounded,
+    })
 }
 
 /// A hint after a failed login.

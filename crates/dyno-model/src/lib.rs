@@ -57,7 +57,7 @@ use outcome::interval;
 pub use outcome::{counters, failure, retry};
 pub use response_times::{compact_histogram, encoded, latency, response};
 pub use results::{audit, event, failure_log, generators, history, isolation, record, schema};
-pub use system::{address, mask, secret, target};
+pub use system::{address, mask, secret, target, version};
 use system::{existing, network_path, server};
 pub use text::{checksum, printable, template, words};
 pub use validity::{monitor, observation, preflight, reason, warning};

@@ -59,7 +59,7 @@ mod writer_thread;
 mod tests;
 
 pub use files::environment;
-use files::{errors, history, hlog, masked, monitor, summary, timeline};
+use files::{errors, history, hlog, masked, monitor, problem, summary, timeline};
 
 pub use clock::{seconds_between, utc, utc_now};
 pub use collection::results_below;
@@ -73,6 +73,7 @@ pub use layout::{
     TIMELINE_FILE, TRIALS_FOLDER,
 };
 pub use masked::masked_json;
+pub use problem::{Damage, Problem};
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;
 pub use summary::{LimitSummary, summary_schema};

@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::error::StoreError;
 use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE};
 use crate::masked::masked_json;
+use crate::problem::{Damage, Problem};
 use crate::timeline::shortened;
 use dyno_files::RESULT_MAX;
 use dyno_model::event::{Event, InterimAnalysis, StartTimes};
@@ -17,10 +18,11 @@ use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use dyno_model::search::{LoadStep, SearchRecord};
+use dyno_model::version::ServerVersion;
 use dyno_model::warning::Warning;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,17 +68,19 @@ pub struct Run {
     pub stepped: BTreeMap<String, Vec<LoadStep>>,
     /// When, and in which boot of the machine, the trials of `outcomes` were measured.
     pub(crate) spans: BTreeMap<String, Span>,
-    /// What could not be read: file, line and reason, as sentences without a full stop.
-    pub problems: Vec<String>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
 }
 
 /// What a system reported about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SystemReport {
     /// Version.
-    pub version: String,
+    pub version: ServerVersion,
     /// Settings read back; ` | ` separates the values of a setting that differs between starts.
     pub settings: BTreeMap<String, String>,
+    /// Names of requested settings that it cannot report.
+    pub unread: BTreeSet<String>,
     /// Why it failed, if it did.
     pub failure: Option<Reason>,
     /// How long its starts took.
@@ -137,7 +141,8 @@ impl Run {
             Environment::default,
             |text| {
                 parsed(text.as_bytes()).unwrap_or_else(|error| {
-                    problems.push(format!("{ENVIRONMENT_FILE}, line {}: {error}", error.line()));
+                    let (line, text) = (error.line(), error.to_string());
+                    problems.push(Problem::at_line(ENVIRONMENT_FILE, line, text));
                     Environment::default()
                 })
             },
@@ -175,7 +180,7 @@ impl Run {
                 let doubts = blocks::doubts(&run.plan, &run.spans);
                 run.warnings.extend(doubts);
             }
-            Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
+            Err(error) => run.problems.push(Problem::new(EVENTS_FILE, error.to_string())),
         }
         // Applies to records of every command and version.
         for outcome in run.outcomes.values_mut() {
@@ -215,20 +220,19 @@ impl Run {
         for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let number = i + 1;
             if !line.ends_with(b"\n") {
-                self.problems
-                    .push(format!("{EVENTS_FILE}, line {number}: the last line is cut off"));
+                self.problems.push(Problem::at_line(EVENTS_FILE, number, Damage::LastLineCut));
                 break;
             }
             match stamped(line) {
                 Ok(stamped) => {
                     if let Err(what) = self.take(stamped, &mut span) {
-                        self.problems.push(format!("{EVENTS_FILE}, line {number}: {what}"));
+                        self.problems.push(Problem::at_line(EVENTS_FILE, number, what));
                     }
                 }
                 Err(error) => {
                     let beginning = shortened(masked(&String::from_utf8_lossy(line)).trim_end());
-                    self.problems
-                        .push(format!("{EVENTS_FILE}, line {number}: {error} in `{beginning}`"));
+                    let what = format!("{error} in `{beginning}`");
+                    self.problems.push(Problem::at_line(EVENTS_FILE, number, what));
                 }
             }
         }
@@ -248,10 +252,11 @@ impl Run {
                 self.has_ended = false;
                 self.is_interrupted = false;
             }
-            Event::SystemReady { system, version, settings, start } => {
+            Event::SystemReady { system, version, settings, unread, start } => {
                 let report = self.systems.entry(system).or_default();
                 report.starts.extend(start);
                 report.version = version;
+                report.unread.extend(unread);
                 for (name, value) in settings {
                     match report.settings.get_mut(&name) {
                         // Levels of factors are values of the same setting in different starts.
@@ -333,11 +338,11 @@ fn run_name(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn read_or(folder: &Path, file: &str, problems: &mut Vec<String>) -> Option<String> {
+fn read_or(folder: &Path, file: &str, problems: &mut Vec<Problem>) -> Option<String> {
     match dyno_files::read(&folder.join(file), RESULT_MAX) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) => {
-            problems.push(format!("{file}: {error}"));
+            problems.push(Problem::new(file, error.to_string()));
             None
         }
     }

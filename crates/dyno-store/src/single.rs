@@ -11,7 +11,7 @@ use dyno_model::plan::{Plan, Trial};
 use dyno_model::reason::Reason;
 use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::single::SingleTrial;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The results folder of a single trial while it is written. It listens to the trial's events and
@@ -48,8 +48,9 @@ impl SingleRun {
         let settings = BTreeMap::new();
         writer.event(&Event::SystemReady {
             system: system.clone(),
-            version: version.clone(),
+            version: version.as_str().into(),
             settings,
+            unread: BTreeSet::new(),
             start: None,
         });
         writer.event(&Event::TrialStarted { trial });

@@ -28,10 +28,8 @@ fn written(shape: &Shape) -> (tempfile::TempDir, PathBuf) {
 /// The problems of reading a folder, one per line. Reading must work for every folder that can be
 /// opened.
 fn problems(folder: &Path) -> String {
-    Run::open(folder).expect("readable").read_trials().run.problems.join(
-        "
-",
-    )
+    let problems = Run::open(folder).expect("readable").read_trials().run.problems;
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -82,7 +80,7 @@ fn samples_of_the_monitor_are_read_back_with_totals_starting_at_zero() {
     shape.play(&plan, &mut monitored);
     monitored.0.finish().expect("written");
     let data = Run::open(&folder).expect("readable").read_trials();
-    assert_eq!(data.run.problems, Vec::<String>::new());
+    assert_eq!(data.run.problems, []);
     for trial in data.trials.values() {
         assert_eq!(trial.samples.len(), trial.timeline.len());
         assert_eq!(trial.samples[0].values["host.cpu.user_seconds_total"], 0.0);
@@ -95,8 +93,7 @@ fn samples_of_the_monitor_are_read_back_with_totals_starting_at_zero() {
     }
     fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
         .expect("written");
-    let data = Run::open(&folder).expect("readable").read_trials();
-    assert_eq!(data.run.problems, ["trials/b01-001/monitor.csv, line 2: not a sample: `1,2,3`"]);
+    assert_eq!(problems(&folder), "trials/b01-001/monitor.csv, line 2: not a sample: `1,2,3`");
 }
 
 #[test]
@@ -104,11 +101,11 @@ fn everything_written_is_read_back() {
     let shape = tiny();
     let (_scratch, folder) = written(&shape);
     let data = Run::open(&folder).expect("readable").read_trials();
-    assert_eq!(data.run.problems, Vec::<String>::new());
+    assert_eq!(data.run.problems, []);
     assert_eq!(data.run.plan, shape.plan());
     assert!(data.run.has_ended && !data.run.is_interrupted);
     assert_eq!(data.run.started_at, "2026-11-21T08:45:00.250Z");
-    assert_eq!(data.run.systems["MariaDB"].version, "11.8.2-MariaDB");
+    assert_eq!(data.run.systems["MariaDB"].version.to_string(), "11.8.2-MariaDB");
     for (id, trial) in &data.trials {
         let TrialOutcome::Finished(record) = &data.run.outcomes[id] else {
             panic!("all trials finished")
@@ -270,8 +267,7 @@ fn a_truncated_event_log_is_readable_and_reports_what_is_missing() {
         if cut > 0 && whole[cut - 1] != b'\n' {
             let line = whole[..cut].iter().filter(|byte| **byte == b'\n').count() + 1;
             assert!(
-                run.problems
-                    .contains(&format!("events.jsonl, line {line}: the last line is cut off")),
+                run.problems.contains(&Problem::at_line("events.jsonl", line, Damage::LastLineCut)),
                 "{cut}: {:?}",
                 run.problems
             );
@@ -291,7 +287,7 @@ fn a_truncated_interval_log_is_readable_and_reported() {
             .run
             .problems
             .iter()
-            .any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
+            .any(|problem| problem.place.starts_with("trials/b01-001/latency.hlog"));
         assert!(named || cut == 0, "cut at {cut}: {:?}", data.run.problems);
         assert_eq!(data.trials.len(), 4);
     }
@@ -330,7 +326,7 @@ fn a_damaged_line_affects_only_itself() {
     let data = Run::open(&folder).expect("readable").read_trials();
     assert_eq!(data.trials.len(), 3);
     assert!(
-        data.run.problems[0].starts_with(&format!("events.jsonl, line {}: ", number + 1)),
+        data.run.problems[0].place == format!("events.jsonl, line {}", number + 1),
         "{:?}",
         data.run.problems
     );
@@ -557,7 +553,7 @@ fn a_stuck_disk_does_not_delay_measuring() {
     let (done, is_done) = std::sync::mpsc::channel();
     let measuring = std::thread::spawn(move || {
         let trial = kept.0[0].trial.clone();
-        for phase in [Phase::Ramp, Phase::Measure, Phase::Audit] {
+        for phase in [Phase::Connecting, Phase::Measure, Phase::Audit] {
             writer.event(&Event::PhaseStarted { trial: trial.clone(), phase });
         }
         kept.0

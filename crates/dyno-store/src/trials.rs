@@ -6,8 +6,9 @@ use crate::layout::{
     ERRORS_FILE, LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
 use crate::monitor;
+use crate::problem::{Problem, Problems};
 use crate::run::{Run, TrialOutcome};
-use crate::timeline::{self, Problems, TimelineLine};
+use crate::timeline::{self, TimelineLine};
 use dyno_files::RESULT_MAX;
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::monitor::Sample;
@@ -126,7 +127,10 @@ impl Run {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file);
         read(&path).unwrap_or_else(|error| {
             if must_exist || error.kind() != io::ErrorKind::NotFound {
-                self.problems.push(format!("{TRIALS_FOLDER}/{id}/{file}: {error}"));
+                self.problems.push(Problem::new(
+                    format_args!("{TRIALS_FOLDER}/{id}/{file}"),
+                    error.to_string(),
+                ));
             }
             T::default()
         })
@@ -136,7 +140,7 @@ impl Run {
     fn note_problems(&mut self, id: &str, file: &str, problems: Problems) {
         let name = format!("{TRIALS_FOLDER}/{id}/{file}");
         self.problems.extend(
-            problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")),
+            problems.into_iter().map(|(line, damage)| Problem::at_line(&name, line, damage)),
         );
     }
 
@@ -165,7 +169,7 @@ impl Run {
             } else {
                 None
             };
-            problems.extend(what.map(|what| (histograms.lines, what)));
+            problems.extend(what.map(|what| (histograms.lines, what.into())));
         }
         self.note_problems(id, LATENCY_FILE, problems);
         histograms

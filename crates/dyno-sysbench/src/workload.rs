@@ -11,7 +11,7 @@ use crate::run::reporter::Start;
 use crate::run::scripts::{LuaScripts, Part, kinds};
 use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
-use dyno_engine::workload::{ClientId, DataSet, Setting, TableDefinition};
+use dyno_engine::workload::{ClientId, DataSet, TableDefinition, WorkloadContext};
 use dyno_engine::{CustomAudit, TrialError, TrialInput, run_script_trial};
 use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
@@ -417,7 +417,7 @@ impl Scripts {
     /// When a script cannot be loaded, or an audit is invalid.
     pub fn build(
         options: &WorkloadOptions,
-        setting: Setting,
+        setting: WorkloadContext,
         clients_max: u32,
     ) -> Result<Self, String> {
         let source = Source::new(options, setting.engine);

@@ -60,7 +60,7 @@ impl Listener for EventLog {
         match event {
             Event::SystemStarting { system } => debug!(system, "starting or connecting"),
             Event::SystemReady { system, version, settings, .. } => {
-                debug!(system, version, ?settings, "ready; settings read back");
+                debug!(system, %version, ?settings, "ready; settings read back");
             }
             Event::SystemStopped { system } => debug!(system, "stopped"),
             Event::SystemFailed { system, reason } => debug!(system, %reason, "failed"),

@@ -6,7 +6,8 @@ use super::measured::Sides;
 use super::pool::{Pool, PooledConfiguration, kind, load_differences, workload_differences};
 use crate::checks::add_warning;
 use crate::compare::model::{
-    CompareWarning, CompareWarningKind, Condition, ConfigurationName, Difference, SideName,
+    CompareWarning, CompareWarningKind, Condition, ConfigurationName, Difference, Differing,
+    Property, SideName, Value,
 };
 use crate::eligibility::main_reason;
 use crate::estimate::count;
@@ -16,10 +17,10 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
 use dyno_model::record::TrialRecord;
-use dyno_model::schema::{Schema, SchemaDifference};
+use dyno_model::schema::Schema;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::environment::Environment;
-use dyno_store::{Run, SystemReport, TrialOutcome, seconds_between};
+use dyno_store::{Problem, Run, SystemReport, TrialOutcome, seconds_between};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
@@ -73,39 +74,33 @@ impl Warnings {
 /// Values of both sides under one name.
 #[derive(Default)]
 struct Values {
-    base: BTreeSet<String>,
-    new: BTreeSet<String>,
+    base: BTreeSet<Value>,
+    new: BTreeSet<Value>,
 }
 
 impl Values {
-    fn of(base: impl IntoIterator<Item = String>, new: impl IntoIterator<Item = String>) -> Self {
+    fn of(base: impl IntoIterator<Item = Value>, new: impl IntoIterator<Item = Value>) -> Self {
         Self { base: base.into_iter().collect(), new: new.into_iter().collect() }
     }
 
     /// The difference; `None` if all runs of both sides have the same value.
-    fn difference(self, name: &str) -> Option<Difference> {
-        if self.base.union(&self.new).count() <= 1 {
-            return None;
-        }
-        let joined = |values: BTreeSet<String>| values.into_iter().collect::<Vec<_>>().join(" | ");
-        Some(Difference { name: name.to_owned(), base: joined(self.base), new: joined(self.new) })
+    fn difference(self, what: impl Into<Differing>) -> Option<Difference> {
+        let Self { base, new } = self;
+        (base.union(&new).count() > 1).then(|| Difference { what: what.into(), base, new })
     }
 }
 
-/// A name with the function that reads its value from a system's plan.
-type SystemPart = (&'static str, fn(&SystemPlan) -> String);
+/// A property with the function that reads its value from a system's plan.
+type OfSystem = (Property, fn(&SystemPlan) -> Value);
 
-/// A name with the function that reads its value from a run.
-type Part = (&'static str, fn(&Run) -> String);
+/// A property with the function that reads its value from a run.
+type OfRun = (Property, fn(&Run) -> Value);
 
-fn parts(base: &Pool<'_>, new: &Pool<'_>, parts: &[Part]) -> Vec<Difference> {
-    let values = |pool: &Pool<'_>, of: fn(&Run) -> String| -> Vec<String> {
-        pool.runs.iter().map(|run| of(run)).collect()
-    };
-    parts
-        .iter()
-        .filter_map(|(name, of)| Values::of(values(base, *of), values(new, *of)).difference(name))
-        .collect()
+fn properties(base: &Pool<'_>, new: &Pool<'_>, properties: &[OfRun]) -> Vec<Difference> {
+    let values =
+        |pool: &Pool<'_>, of: fn(&Run) -> Value| pool.runs.iter().map(|run| of(run)).collect();
+    let values = |of| Values { base: values(base, of), new: values(new, of) };
+    properties.iter().filter_map(|(name, of)| values(*of).difference(*name)).collect()
 }
 
 /// Compares maps of settings. A setting that exists in only one run is a difference, too.
@@ -114,10 +109,13 @@ fn maps(base: &[BTreeMap<String, String>], new: &[BTreeMap<String, String>]) -> 
     names
         .into_iter()
         .filter_map(|name| {
-            let values = |side: &[BTreeMap<String, String>]| -> Vec<String> {
-                side.iter().map(|map| map.get(name).cloned().unwrap_or_default()).collect()
+            let values = |side: &[BTreeMap<String, String>]| {
+                side.iter()
+                    .map(|map| Value::Text(map.get(name).cloned().unwrap_or_default()))
+                    .collect()
             };
-            Values::of(values(base), values(new)).difference(name)
+            Values { base: values(base), new: values(new) }
+                .difference(Differing::Name(name.clone()))
         })
         .collect()
 }
@@ -131,36 +129,38 @@ const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
 ];
 
 fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
-    let machine: [Part; 7] = [
-        ("processor", |run| run.environment.cpu_model.clone()),
-        ("processors", |run| run.environment.cpu_logical.to_string()),
-        ("usable processors", |run| run.environment.cpu_usable.to_string()),
-        ("cores", |run| run.environment.cpu_cores.to_string()),
+    let machine: [OfRun; 7] = [
+        (Property::Processor, |run| Value::text(&run.environment.cpu_model)),
+        (Property::Processors, |run| Value::text(run.environment.cpu_logical)),
+        (Property::ProcessorsUsable, |run| Value::text(run.environment.cpu_usable)),
+        (Property::Cores, |run| Value::text(run.environment.cpu_cores)),
         // The same machine may report a few kilobytes more or less after a restart.
-        ("memory", |run| figures::megabytes(run.environment.memory_bytes)),
-        ("architecture", |run| run.environment.architecture.clone()),
-        ("virtualisation", |run| run.environment.virtualisation.clone()),
+        (Property::Memory, |run| Value::Text(figures::megabytes(run.environment.memory_bytes))),
+        (Property::Architecture, |run| Value::text(&run.environment.architecture)),
+        (Property::Virtualisation, |run| {
+            Value::Virtualisation(run.environment.virtualisation.clone())
+        }),
     ];
-    warnings.differs(Condition::Machine, "", parts(base, new, &machine));
-    let kernel: [Part; 2] = [
-        ("kernel", |run| run.environment.kernel.clone()),
-        ("distribution", |run| run.environment.os_release.clone()),
+    warnings.differs(Condition::Machine, "", properties(base, new, &machine));
+    let kernel: [OfRun; 2] = [
+        (Property::Kernel, |run| Value::text(&run.environment.kernel)),
+        (Property::Distribution, |run| Value::text(&run.environment.os_release)),
     ];
-    warnings.differs(Condition::Kernel, "", parts(base, new, &kernel));
+    warnings.differs(Condition::Kernel, "", properties(base, new, &kernel));
     for (condition, pick) in ENVIRONMENT_MAPS {
         let of = |pool: &Pool<'_>| -> Vec<BTreeMap<String, String>> {
             pool.runs.iter().map(|run| pick(&run.environment).clone()).collect()
         };
         warnings.differs(condition, "", maps(&of(base), &of(new)));
     }
-    let dyno: [Part; 2] = [
-        ("version", |run| match run.dyno_version.as_str() {
-            "" => run.environment.dyno_version.clone(),
-            version => version.to_owned(),
+    let dyno: [OfRun; 2] = [
+        (Property::Version, |run| match run.dyno_version.as_str() {
+            "" => Value::text(&run.environment.dyno_version),
+            version => Value::text(version),
         }),
-        ("build", |run| run.environment.build_profile.clone()),
+        (Property::Build, |run| Value::text(&run.environment.build_profile)),
     ];
-    warnings.differs(Condition::Dyno, "", parts(base, new, &dyno));
+    warnings.differs(Condition::Dyno, "", properties(base, new, &dyno));
 }
 
 /// Systems of matched configurations, each pair once.
@@ -186,18 +186,18 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
             pool.systems.iter().copied().find(|system| system.name == name).cloned()
         };
         if let (Some(of_base), Some(of_new)) = (plan(base, one), plan(new, other)) {
-            let of: [SystemPart; 3] = [
-                ("kind", kind),
-                ("query mode", |system| system.query_mode.to_string()),
-                ("encryption", |system| match &system.source {
+            let of: [OfSystem; 3] = [
+                (Property::Kind, kind),
+                (Property::QueryMode, |system| Value::text(system.query_mode)),
+                (Property::Encryption, |system| match &system.source {
                     SystemSource::Existing(existing) => {
-                        format!("{:?}", existing.tls).to_lowercase()
+                        Value::Text(format!("{:?}", existing.tls).to_lowercase())
                     }
-                    SystemSource::Managed(_) | SystemSource::Imported => String::new(),
+                    SystemSource::Managed(_) | SystemSource::Imported => Value::text(""),
                 }),
             ];
             let values = of.iter().filter_map(|(name, of)| {
-                Values::of([of(&of_base)], [of(&of_new)]).difference(name)
+                Values::of([of(&of_base)], [of(&of_new)]).difference(*name)
             });
             warnings.differs(Condition::System, one, values.collect());
         }
@@ -205,10 +205,11 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
             pool.runs.iter().filter_map(|run| run.systems.get(name).cloned()).collect::<Vec<_>>()
         };
         let (of_base, of_new) = (reports(base, one), reports(new, other));
-        let versions =
-            |reports: &[SystemReport]| reports.iter().map(|it| it.version.clone()).collect();
-        let (base_versions, new_versions) = (versions(&of_base), versions(&of_new));
-        let version = Values { base: base_versions, new: new_versions }.difference("version");
+        let versions = |all: &[SystemReport]| {
+            all.iter().map(|it| Value::Version(it.version.clone())).collect()
+        };
+        let version = Values { base: versions(&of_base), new: versions(&of_new) };
+        let version = version.difference(Property::Version);
         warnings.differs(Condition::ServerVersion, one, version.into_iter().collect());
         // If one side has none read back, every setting would seem to differ.
         let are_known =
@@ -234,8 +235,8 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
 /// Load rules that differ, and workload options that only one side has; the same difference in
 /// several configurations is listed once.
 fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
-    let mut load: BTreeMap<String, Values> = BTreeMap::new();
-    let mut workload: BTreeMap<String, Values> = BTreeMap::new();
+    let mut load: BTreeMap<Differing, Values> = BTreeMap::new();
+    let mut workload: BTreeMap<Differing, Values> = BTreeMap::new();
     for (one, other) in &matching.pairs {
         let (one, other) =
             (base.configurations[*one].configuration, new.configurations[*other].configuration);
@@ -250,8 +251,8 @@ fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
             }
         }
     }
-    let differences = |values: BTreeMap<String, Values>| -> Vec<Difference> {
-        values.into_iter().filter_map(|(name, values)| values.difference(&name)).collect()
+    let differences = |values: BTreeMap<Differing, Values>| -> Vec<Difference> {
+        values.into_iter().filter_map(|(what, values)| values.difference(what)).collect()
     };
     warnings.differs(Condition::Load, "", differences(load));
     warnings.differs(Condition::Workload, "", differences(workload));
@@ -264,19 +265,20 @@ fn schemas(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
         Some((base.configurations[*one].schema?.0, new.configurations[*other].schema?.0))
     };
     let pairs: Vec<(&Schema, &Schema)> = matching.pairs.iter().filter_map(found).collect();
-    let kinds: [(Condition, SchemaDifferences); 2] = [
-        (Condition::Schema, Schema::differences),
-        (Condition::TableSizes, Schema::size_differences),
-    ];
-    for (condition, differences) in kinds {
-        let all = pairs.iter().flat_map(|(base, new)| differences(base, new));
-        let all = all.map(|(name, base, new)| Difference { name, base, new });
-        warnings.differs(condition, "", lists::distinct(all));
-    }
+    let difference = |name, base, new| Difference {
+        what: Differing::Name(name),
+        base: [base].into(),
+        new: [new].into(),
+    };
+    let differences = pairs.iter().flat_map(|(base, new)| base.differences(new));
+    let differences =
+        differences.map(|(name, base, new)| difference(name, Value::Text(base), Value::Text(new)));
+    warnings.differs(Condition::Schema, "", lists::distinct(differences));
+    let sizes = pairs.iter().flat_map(|(base, new)| base.size_differences(new));
+    let sizes = sizes
+        .map(|(name, base, new)| difference(name, Value::TableSize(base), Value::TableSize(new)));
+    warnings.differs(Condition::TableSizes, "", lists::distinct(sizes));
 }
-
-/// A function that lists one kind of difference between two schemas.
-type SchemaDifferences = fn(&Schema, &Schema) -> Vec<SchemaDifference>;
 
 /// Runs of a single trial have no spec (`dyno_model::single`). They store the text of the scripts
 /// instead, separated by comment lines; the plan has only the names of the scripts.
@@ -303,12 +305,12 @@ fn scripts(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
         statements.map(str::to_owned).collect()
     };
     let (of_base, of_new) = (lines(base), lines(new));
-    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
-        one.difference(other).cloned().collect::<Vec<_>>().join(" | ")
+    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| -> BTreeSet<Value> {
+        one.difference(other).map(Value::text).collect()
     };
-    let (only_base, only_new) = (only(&of_base, &of_new), only(&of_new, &of_base));
-    if !(only_base.is_empty() && only_new.is_empty()) {
-        let difference = Difference { name: "lines".to_owned(), base: only_base, new: only_new };
+    let (base, new) = (only(&of_base, &of_new), only(&of_new, &of_base));
+    if !(base.is_empty() && new.is_empty()) {
+        let difference = Difference { what: Property::Lines.into(), base, new };
         warnings.differs(Condition::Scripts, "", vec![difference]);
     }
 }
@@ -432,11 +434,12 @@ fn folders(warnings: &mut Warnings, side: SideName, pool: &Pool<'_>) {
     if !runs.is_empty() {
         warnings.add(Severity::Warning, CompareWarningKind::NotEnded { side, runs });
     }
-    let problems = pool
-        .runs
-        .iter()
-        .flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.name)));
-    let all: Vec<String> = problems.collect();
+    let below = |run: &Run, problem: &Problem| Problem {
+        place: format!("{}/{}", run.name, problem.place),
+        ..problem.clone()
+    };
+    let all = pool.runs.iter().flat_map(|run| run.problems.iter().map(move |it| below(run, it)));
+    let all: Vec<Problem> = all.collect();
     if !all.is_empty() {
         let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), count(all.len()));
         warnings.add(Severity::Warning, CompareWarningKind::Unreadable { side, what, places });

@@ -1,5 +1,6 @@
 //! Matching of the configurations of the two sides.
 
+use super::difference::{Differing, Unequal};
 use super::pool::{Pool, PooledConfiguration, workload_differences};
 use crate::compare::model::SideName;
 use dyno_model::plan::Configuration;
@@ -92,16 +93,14 @@ pub(super) fn matching(
 }
 
 /// Options with different values on both sides, or a different workload.
-fn differences_that_part(
-    one: &Configuration,
-    other: &Configuration,
-) -> Vec<(String, String, String)> {
+fn differences_that_part(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
     let (known, also) = (&one.workload.options.0, &other.workload.options.0);
     let is_other_workload = one.workload.kind != other.workload.kind;
     workload_differences(one, other)
         .into_iter()
-        .filter(|(name, ..)| {
-            is_other_workload || known.contains_key(name) && also.contains_key(name)
+        .filter(|(what, ..)| {
+            let is_in_both = |name| known.contains_key(name) && also.contains_key(name);
+            is_other_workload || matches!(what, Differing::Name(name) if is_in_both(name))
         })
         .collect()
 }

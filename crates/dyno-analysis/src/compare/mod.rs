@@ -18,6 +18,7 @@
 
 mod conditions;
 mod course;
+mod difference;
 mod limits;
 mod matching;
 mod measured;
@@ -252,8 +253,8 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
 fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
     let systems = pool.systems.iter().flat_map(|system| {
         pool.runs.iter().map(|run| {
-            let version = run.systems.get(&system.name).map_or("", |report| &report.version);
-            format!("{} {version}", system.name).trim_end().to_owned()
+            let version = run.systems.get(&system.name).map(|report| report.version.to_string());
+            format!("{} {}", system.name, version.unwrap_or_default()).trim_end().to_owned()
         })
     });
     let records = || pool.configurations.iter().flat_map(|pooled| &pooled.records);

@@ -1,5 +1,6 @@
 //! Data model of a comparison of two sides, and its JSON form.
 
+pub use super::difference::{Difference, Differing, Property, Value, Word};
 use crate::model::{
     CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound,
     Varied, Verdict,
@@ -8,6 +9,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::limit::{LimitMetric, LimitPart};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::{Severity, Warning};
+use dyno_store::Problem;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -420,18 +422,6 @@ pub enum Condition {
     TableSizes,
 }
 
-/// One value that differs. Several values of one side are joined by ` | `; a missing value is
-/// empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// The name of a setting or component.
-    pub name: String,
-    /// Value in the base.
-    pub base: String,
-    /// Value in the new side.
-    pub new: String,
-}
-
 /// A warning about a comparison. `dyno-report` writes its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareWarning {
@@ -520,8 +510,8 @@ pub enum CompareWarningKind {
     Unreadable {
         /// The side.
         side: SideName,
-        /// The first unreadable locations: folder, file, line and error.
-        what: Vec<String>,
+        /// The first unreadable places, each beginning with its folder.
+        what: Vec<Problem>,
         /// Total number of unreadable locations.
         places: u32,
     },

@@ -6,7 +6,7 @@ use super::pool::PooledConfiguration;
 use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, told};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
-use crate::questions::{Model, Setting, interaction_factors, varied};
+use crate::questions::{Model, PairContext, interaction_factors, varied};
 use crate::stats::compare::RatioTest;
 use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
 use crate::stats::sides::{self, Cell, over_all, with_runs};
@@ -25,7 +25,7 @@ pub(super) struct MetricQuestion<'a> {
     /// The pairs that are tested individually, with their tests.
     pub(super) tests: Vec<(usize, RatioTest)>,
     /// The settings of the pairs on which the answer is based.
-    settings: Vec<Setting<'a>>,
+    settings: Vec<PairContext<'a>>,
     found: sides::OverAll,
     interactions: Vec<Interaction>,
     not_working: [Option<NotWorking>; 2],
@@ -50,9 +50,9 @@ impl<'a> MetricQuestion<'a> {
         }
         let setting = |(pair, _): &(usize, &Measured)| {
             let PooledConfiguration { configuration, system, .. } = *pairs[*pair].0;
-            Setting { clients: configuration.clients, system, levels: &configuration.levels }
+            PairContext { clients: configuration.clients, system, levels: &configuration.levels }
         };
-        let settings: Vec<Setting<'a>> =
+        let settings: Vec<PairContext<'a>> =
             used().filter(|_| found.effect.is_some() || members.len() == 1).map(setting).collect();
         let model = found.fit.clone().filter(|_| found.effect.is_some()).map(|fit| Model {
             fit,

@@ -1,11 +1,13 @@
 //! One side of a comparison: its runs, pooled by configuration.
 
+use super::difference::{Differing, Property, Unequal, Value, Word};
 use crate::eligibility::Eligibility;
 use crate::stats::sides::Origin;
 use dyno_model::catalog::OptionValue;
 use dyno_model::client_group::BackgroundPlan;
 use dyno_model::plan::{
-    Configuration, DataPolicy, Stages, StopRule, SystemPlan, SystemSource, WorkloadPlan,
+    Configuration, DataPolicy, ExistingSystem, Stages, StopRule, SystemPlan, SystemSource,
+    WorkloadPlan,
 };
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
@@ -66,8 +68,9 @@ fn same_schema(
         return Ok(());
     }
     let differences = differences(known, schema).into_iter();
-    let differences: Vec<_> =
-        differences.map(|(name, one, two)| (name, shown(&one), shown(&two))).collect();
+    let differences: Vec<_> = differences
+        .map(|(name, one, two)| (Differing::Name(name), Value::Text(one), Value::Text(two)))
+        .collect();
     if differences.is_empty() { Ok(()) } else { Err(plans_differ(differences, first, run)) }
 }
 
@@ -92,7 +95,7 @@ pub enum PoolError {
     #[error("{first} and {second} are no repeats of the same thing: {}", in_words(differences))]
     Plans {
         /// The differences: name, value in the first run, value in the second.
-        differences: Vec<(String, String, String)>,
+        differences: Vec<Unequal>,
         /// Folder of the first run.
         first: String,
         /// Folder of the second run.
@@ -104,8 +107,8 @@ fn experiments(names: &[(String, String)]) -> String {
     names.iter().map(|(name, folder)| format!("{name} ({folder})")).collect::<Vec<_>>().join(", ")
 }
 
-fn in_words(differences: &[(String, String, String)]) -> String {
-    let one = |(name, one, other): &(String, String, String)| {
+fn in_words(differences: &[Unequal]) -> String {
+    let one = |(name, one, other): &Unequal| {
         format!("{name} is {one} in the one and {other} in the other")
     };
     differences.iter().map(one).collect::<Vec<_>>().join("; ")
@@ -128,9 +131,9 @@ impl<'a> Pool<'a> {
         };
         for run in ordered {
             if run.plan.factors != pool.factors {
-                let text = |factors: &[String]| format!("[{}]", factors.join(", "));
-                let difference =
-                    ("the list of factors".to_owned(), text(pool.factors), text(&run.plan.factors));
+                let text = |factors: &[String]| Value::Text(format!("[{}]", factors.join(", ")));
+                let what = Differing::Name("the list of factors".to_owned());
+                let difference = (what, text(pool.factors), text(&run.plan.factors));
                 return Err(plans_differ(vec![difference], first, run));
             }
             pool.add(run)?;
@@ -227,13 +230,9 @@ impl<'a> Pool<'a> {
         let mut differences = workload_differences(known.configuration, configuration);
         differences.extend(load_differences(known.configuration, configuration));
         if known.configuration.variation != configuration.variation {
-            let text =
-                |configuration: &Configuration| format!("{:?}", configuration.variation.settings);
-            differences.push((
-                "what the levels set".to_owned(),
-                text(known.configuration),
-                text(configuration),
-            ));
+            let text = |it: &Configuration| Value::Text(format!("{:?}", it.variation.settings));
+            let what = Differing::Name("what the levels set".to_owned());
+            differences.push((what, text(known.configuration), text(configuration)));
         }
         if differences.is_empty() {
             Ok(position)
@@ -243,11 +242,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-pub(crate) fn plans_differ(
-    differences: Vec<(String, String, String)>,
-    first: &Run,
-    second: &Run,
-) -> PoolError {
+pub(crate) fn plans_differ(differences: Vec<Unequal>, first: &Run, second: &Run) -> PoolError {
     let folder = |run: &Run| run.folder.display().to_string();
     PoolError::Plans { differences, first: folder(first), second: folder(second) }
 }
@@ -263,25 +258,22 @@ fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
 }
 
 /// Differences between two systems of the same name: name of the part, and both values.
-pub(super) fn system_differences(
-    one: &SystemPlan,
-    other: &SystemPlan,
-) -> Vec<(String, String, String)> {
+pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<Unequal> {
     let mut differences = Vec::new();
-    let mut differ = |name: &str, one: String, other: String| {
+    let mut differ = |name: &str, one: Value, other: Value| {
         if one != other {
-            differences.push((name.to_owned(), shown(&one), shown(&other)));
+            differences.push((Differing::Name(name.to_owned()), one, other));
         }
     };
     differ("the kind", kind(one), kind(other));
-    differ("the query mode", one.query_mode.to_string(), other.query_mode.to_string());
+    differ("the query mode", Value::text(one.query_mode), Value::text(other.query_mode));
     match (&one.source, &other.source) {
         (SystemSource::Managed(one), SystemSource::Managed(other)) => {
             let names: BTreeSet<&String> =
                 one.settings.keys().chain(other.settings.keys()).collect();
             for name in names {
                 let value = |settings: &BTreeMap<String, String>| {
-                    settings.get(name).cloned().unwrap_or_default()
+                    Value::Text(settings.get(name).cloned().unwrap_or_default())
                 };
                 differ(
                     &format!("the setting {name}"),
@@ -291,9 +283,10 @@ pub(super) fn system_differences(
             }
         }
         (SystemSource::Existing(one), SystemSource::Existing(other)) => {
-            differ("the address", one.endpoint.to_string(), other.endpoint.to_string());
-            differ("the database", one.database.clone(), other.database.clone());
-            differ("the encryption", format!("{:?}", one.tls), format!("{:?}", other.tls));
+            differ("the address", Value::text(&one.endpoint), Value::text(&other.endpoint));
+            differ("the database", Value::text(&one.database), Value::text(&other.database));
+            let tls = |it: &ExistingSystem| Value::Text(format!("{:?}", it.tls));
+            differ("the encryption", tls(one), tls(other));
         }
         _ => {}
     }
@@ -301,45 +294,38 @@ pub(super) fn system_differences(
 }
 
 /// Kind of a system, and whether dyno starts the server.
-pub(super) fn kind(system: &SystemPlan) -> String {
+pub(super) fn kind(system: &SystemPlan) -> Value {
     match &system.source {
-        SystemSource::Managed(server) => format!("{server}, started by dyno"),
-        SystemSource::Existing(existing) => existing.engine.to_string(),
-        SystemSource::Imported => "measured by another program".to_owned(),
+        SystemSource::Managed(server) => Value::StartedByDyno(server.to_string()),
+        SystemSource::Existing(existing) => Value::text(existing.engine),
+        SystemSource::Imported => Value::Word(Word::Imported),
     }
 }
 
 /// Workload options that differ, the kind first; a missing option is `-`.
-pub(super) fn workload_differences(
-    one: &Configuration,
-    other: &Configuration,
-) -> Vec<(String, String, String)> {
+pub(super) fn workload_differences(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
     if one.workload.kind != other.workload.kind {
-        let (kind, other) = (one.workload.kind.clone(), other.workload.kind.clone());
-        return vec![("the workload".to_owned(), kind, other)];
+        let [kind, other] = [one, other].map(|it| Value::text(&it.workload.kind));
+        return vec![(Property::Workload.into(), kind, other)];
     }
-    let mut differences = option_differences(&one.workload, &other.workload);
-    let (lines, other_lines) =
-        (background_line(&one.background), background_line(&other.background));
-    if lines != other_lines {
-        differences.push(("background".to_owned(), lines, other_lines));
+    let mut differences = option_differences("", &one.workload, &other.workload);
+    let [background, of_other] = [one, other].map(|it| background_line(&it.background));
+    if background != of_other {
+        differences.push((Property::Background.into(), background, of_other));
     }
     let same = |it: &&BackgroundPlan, known: &BackgroundPlan| {
         known.name == it.name && known.workload.kind == it.workload.kind
     };
     for it in &other.background {
         let Some(known) = one.background.iter().find(|known| same(&it, known)) else { continue };
-        let options = option_differences(&known.workload, &it.workload).into_iter();
-        differences.extend(
-            options
-                .map(|(name, one, other)| (format!("background.{}.{name}", it.name), one, other)),
-        );
+        let prefix = format!("background.{}.", it.name);
+        differences.extend(option_differences(&prefix, &known.workload, &it.workload));
     }
     differences
 }
 
-/// Options that differ between two workloads of the same kind.
-fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, String, String)> {
+/// Options that differ between two workloads of the same kind, with a prefix of their names.
+fn option_differences(prefix: &str, one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<Unequal> {
     let names: BTreeSet<&String> = one.options.0.keys().chain(other.options.0.keys()).collect();
     names
         .into_iter()
@@ -347,16 +333,15 @@ fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, 
         .filter(|(_, one, other)| one != other)
         .map(|(name, one, other)| {
             let text = |value: Option<&OptionValue>| {
-                value.map_or_else(|| "-".to_owned(), |value| shown(&value.to_string()))
+                Value::Text(value.map(ToString::to_string).unwrap_or_default())
             };
-            (name.clone(), text(one), text(other))
+            (Differing::Name(format!("{prefix}{name}")), text(one), text(other))
         })
         .collect()
 }
 
-/// Background workloads on one line: `report: sql, 2 clients`; `-` means none, as for a missing
-/// option.
-fn background_line(all: &[BackgroundPlan]) -> String {
+/// Background workloads on one line: `report: sql, 2 clients`; empty if there are none.
+fn background_line(all: &[BackgroundPlan]) -> Value {
     let one = |it: &BackgroundPlan| {
         let rate =
             it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
@@ -364,58 +349,53 @@ fn background_line(all: &[BackgroundPlan]) -> String {
         let clients = if it.clients == 1 { "client" } else { "clients" };
         format!("{}: {}, {} {clients}{rate}{think}", it.name, it.workload.kind, it.clients)
     };
-    let all: Vec<String> = all.iter().map(one).collect();
-    if all.is_empty() { "-".to_owned() } else { all.join("; ") }
+    Value::Text(all.iter().map(one).collect::<Vec<_>>().join("; "))
 }
 
 /// Load and stop rules that differ.
-pub(super) fn load_differences(
-    one: &Configuration,
-    other: &Configuration,
-) -> Vec<(String, String, String)> {
-    fn or<T: ToString>(value: Option<T>, none: &str) -> String {
-        value.map_or_else(|| none.to_owned(), |value| value.to_string())
+pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
+    fn or<T: ToString>(value: Option<T>, word: Word) -> Value {
+        value.map_or(Value::Word(word), Value::text)
     }
-    let texts = |configuration: &Configuration| {
+    let values = |configuration: &Configuration| {
         let load = &configuration.load;
         let stop = match load.stop {
-            StopRule::Transactions(number) => format!("after {number} transactions"),
-            StopRule::TransactionsPerClient(number) => {
-                format!("after {number} transactions per client")
-            }
-            StopRule::Rows(number) => format!("at {number} rows"),
-            StopRule::Duration(time) => format!("after {time}"),
+            StopRule::Transactions(number) => Value::AfterTransactions(number),
+            StopRule::TransactionsPerClient(number) => Value::AfterTransactionsPerClient(number),
+            StopRule::Rows(number) => Value::AtRows(number),
+            StopRule::Duration(time) => Value::After(time.to_string()),
         };
         [
-            ("end", stop),
-            ("warm-up", load.warmup.to_string()),
-            ("databases", or(load.databases.told(), "one")),
-            ("rate", or(load.rate.map(crate::figures::rate), "none")),
-            ("arrivals", load.spacing.to_string()),
-            ("think time", or(load.think, "none")),
-            ("statement timeout", or(load.statement_timeout, "none")),
-            ("search", or(load.find.as_ref().map(searched), "none")),
-            ("attempts", load.attempts_max.to_string()),
-            ("retries", retries(&load.retry)),
-            ("workers", or(load.workers, "automatic")),
-            ("grace", load.grace.to_string()),
-            ("time limit", load.time_limit.to_string()),
+            (Property::End, stop),
+            (Property::Warmup, Value::text(load.warmup)),
+            (Property::Databases, Value::Text(load.databases.told().unwrap_or("1".to_owned()))),
+            (Property::Rate, or(load.rate.map(crate::figures::rate), Word::None)),
+            (Property::Arrivals, Value::text(load.spacing)),
+            (Property::ThinkTime, or(load.think, Word::None)),
+            (Property::StatementTimeout, or(load.statement_timeout, Word::None)),
+            (Property::Search, or(load.find.as_ref().map(searched), Word::None)),
+            (Property::Attempts, Value::text(load.attempts_max)),
+            (Property::Retries, retries(&load.retry)),
+            (Property::Workers, or(load.workers, Word::Automatic)),
+            (Property::Grace, Value::text(load.grace)),
+            (Property::TimeLimit, Value::text(load.time_limit)),
         ]
     };
-    let pairs = texts(one).into_iter().zip(texts(other));
+    let pairs = values(one).into_iter().zip(values(other));
     let unequal = pairs.filter(|((_, one), (_, other))| one != other);
     let (stages, others) = (&one.load.stages, &other.load.stages);
     // Long stage lists may differ beyond the points shown.
-    let staged = (stages != others).then(|| ("stages".to_owned(), staged(stages), staged(others)));
-    unequal.map(|((name, one), (_, other))| (name.to_owned(), one, other)).chain(staged).collect()
+    let staged =
+        (stages != others).then(|| (Property::Stages.into(), staged(stages), staged(others)));
+    unequal.map(|((name, one), (_, other))| (name.into(), one, other)).chain(staged).collect()
 }
 
 /// Maximum number of points of a load profile that are shown.
 const COURSE_MAX: usize = 8;
 
 /// The points of the stages: `3 of rate, 0 s: 100, 30 s: 100, 60 s: 500`.
-fn staged(stages: &Option<Stages>) -> String {
-    let Some(stages) = stages else { return "none".to_owned() };
+fn staged(stages: &Option<Stages>) -> Value {
+    let Some(stages) = stages else { return Value::Word(Word::None) };
     let mut at = 0.0;
     let mut points = Vec::new();
     for segment in stages.stages.iter().flat_map(|stage| &stage.segments) {
@@ -427,7 +407,7 @@ fn staged(stages: &Option<Stages>) -> String {
     let all = points.len();
     points.truncate(COURSE_MAX);
     let more = if all > COURSE_MAX { ", ..." } else { "" };
-    format!("{} of {}, {}{more}", stages.stages.len(), stages.by, points.join(", "))
+    Value::Text(format!("{} of {}, {}{more}", stages.stages.len(), stages.by, points.join(", ")))
 }
 
 /// The searched load and its limits: `rate, p99 < 20`.
@@ -438,18 +418,14 @@ fn searched(search: &Search) -> String {
 }
 
 /// The retried failures: `by kind`, `all`, or the list.
-fn retries(policy: &RetryPolicy) -> String {
+fn retries(policy: &RetryPolicy) -> Value {
     match policy {
-        RetryPolicy::Kind => "by kind".to_owned(),
-        RetryPolicy::Listed(listed) if listed.all => "all".to_owned(),
+        RetryPolicy::Kind => Value::Word(Word::ByKind),
+        RetryPolicy::Listed(listed) if listed.all => Value::Word(Word::All),
         RetryPolicy::Listed(listed) => {
             let codes = listed.codes.iter().map(ToString::to_string);
             let all: Vec<String> = codes.chain(listed.sqlstates.iter().cloned()).collect();
-            if all.is_empty() { "none".to_owned() } else { all.join(" ") }
+            if all.is_empty() { Value::Word(Word::None) } else { Value::Text(all.join(" ")) }
         }
     }
-}
-
-fn shown(value: &str) -> String {
-    if value.is_empty() { "-".to_owned() } else { value.to_owned() }
 }

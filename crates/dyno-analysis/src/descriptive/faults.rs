@@ -156,19 +156,19 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
     let first = first_fault(record);
     let ends_later =
         facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
-    let course = Course::of(timeline, opens + first);
+    let course = AfterFault::of(timeline, opens + first);
     FaultTrial {
         trial: record.trial.id.clone(),
         outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
-        recovered_s: course.as_ref().and_then(Course::recovered),
-        missed_s: course.as_ref().map(Course::missed),
+        recovered_s: course.as_ref().and_then(AfterFault::recovered),
+        missed_s: course.as_ref().map(AfterFault::missed),
         slowest_s: record.transaction.max as f64 / 1e9,
         faults: facts.faults,
     }
 }
 
 /// The seconds of the window around the first fault.
-struct Course<'a> {
+struct AfterFault<'a> {
     /// Time of the fault, in seconds since the first client began.
     fault: f64,
     /// Mean throughput before the fault.
@@ -177,7 +177,7 @@ struct Course<'a> {
     after: Vec<&'a TimelineLine>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> AfterFault<'a> {
     /// `None` if there is no data from before the fault.
     fn of(timeline: &'a [TimelineLine], fault: f64) -> Option<Self> {
         let counted = || timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
@@ -254,7 +254,7 @@ mod tests {
 
     fn course(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
         let timeline = timeline(commits);
-        Course::of(&timeline, fault).map(|course| (course.recovered(), course.missed()))
+        AfterFault::of(&timeline, fault).map(|course| (course.recovered(), course.missed()))
     }
 
     #[test]

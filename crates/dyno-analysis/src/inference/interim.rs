@@ -3,7 +3,7 @@
 
 use crate::comparisons::{Compared, compare};
 use crate::limits::limits;
-use crate::model::{Ending, InterimAnalyses, LimitRow, LimitVerdict};
+use crate::model::{InterimAnalyses, LimitRow, LimitVerdict, RunEnd};
 use crate::stats::group_sequential::{FIRST_INTERIM, Levels};
 use crate::view::View;
 use dyno_model::event::{InterimAnalysis, StopReason};
@@ -70,12 +70,12 @@ pub(crate) fn interim_analyses(run: &Run) -> Option<InterimAnalyses> {
     }
     let blocks = run.blocks_ended();
     let ending = match run.stop().and_then(|interim_analysis| interim_analysis.stop) {
-        Some(StopReason::Decided) => Ending::Decided,
-        Some(StopReason::Hopeless) => Ending::Hopeless,
-        Some(StopReason::Budget) => Ending::Budget,
-        Some(StopReason::Limit) => Ending::Limit,
-        None if blocks == run.blocks_most => Ending::AllBlocks,
-        None => Ending::Unfinished,
+        Some(StopReason::Decided) => RunEnd::Decided,
+        Some(StopReason::Hopeless) => RunEnd::Hopeless,
+        Some(StopReason::Budget) => RunEnd::Budget,
+        Some(StopReason::Limit) => RunEnd::Limit,
+        None if blocks == run.blocks_most => RunEnd::AllBlocks,
+        None => RunEnd::Unfinished,
     };
     let interim_analyses = (blocks + 1).saturating_sub(FIRST_INTERIM);
     Some(InterimAnalyses { interim_analyses, blocks, blocks_most: run.blocks_most, ending })

@@ -1,10 +1,11 @@
 //! Place, time and conditions of a measurement.
 
 use dyno_model::reason::Reason;
+use dyno_model::version::ServerVersion;
 use dyno_store::environment::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Place, time and conditions of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,13 +65,17 @@ pub struct SystemRow {
     /// Address of an existing system (without user and password), else empty.
     pub address: String,
     /// Version it reported; empty when it never answered.
-    pub version: String,
+    pub version: ServerVersion,
     /// How statements were sent: `prepared`, `simple`, `extended`.
     pub query_mode: String,
     /// Settings requested in the spec.
     pub settings_asked: BTreeMap<String, String>,
     /// Settings as the server reported them.
     pub settings_read: BTreeMap<String, String>,
+    /// Names of requested settings that it cannot report; `settings_read` has the requested
+    /// values.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub settings_unread: BTreeSet<String>,
     /// Why it could not be started or died, if so.
     pub failure: Option<Reason>,
     /// Its starts by dyno; absent when there were none.

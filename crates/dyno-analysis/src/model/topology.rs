@@ -2,15 +2,25 @@
 
 pub use dyno_model::plan::NodeRole;
 
+use dyno_model::version::ServerVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// A system and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TopologySystem {
+    /// Its name.
+    pub name: String,
+    /// Its version; empty when it is unknown.
+    pub version: ServerVersion,
+}
 
 /// The generator, the network paths of its clients, and the nodes of one or several systems with
 /// the same topology.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Systems with their versions; measured one after the other where there are several.
-    pub systems: Vec<String>,
+    pub systems: Vec<TopologySystem>,
     /// Largest number of concurrent clients.
     pub clients: u32,
     /// Network paths of the clients, one or more.

@@ -10,6 +10,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::reason::Reason;
 use dyno_model::warning::Warning;
+use dyno_store::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +36,8 @@ pub struct Completeness {
     pub cut: Vec<String>,
     /// Trials that could not be measured.
     pub failed: Vec<FailedTrial>,
-    /// Files of the results folder that could not be read: file, line and problem, as sentences.
-    pub unreadable: Vec<String>,
+    /// What could not be read in the results folder.
+    pub unreadable: Vec<Problem>,
 }
 
 /// A trial that could not be measured.

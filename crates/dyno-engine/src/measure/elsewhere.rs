@@ -8,7 +8,7 @@ use super::start::Start;
 use super::watch::Watch;
 use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
-use crate::recording::{Collector, Kinds};
+use crate::recording::{Collector, SampleNames};
 use crate::window::Window;
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::GeneratorShare;
@@ -120,7 +120,7 @@ struct Progress {
 /// Measures a load with the clients of all generators. `ready` is called when they are ready, and
 /// returns their common start. Returns also what the audit needs.
 pub(crate) fn measure(
-    kinds: &Kinds,
+    kinds: &SampleNames,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
@@ -140,7 +140,7 @@ pub(crate) fn measure(
 }
 
 struct Coordinator<'a> {
-    kinds: &'a Kinds,
+    kinds: &'a SampleNames,
     generators: &'a dyn Generators,
     input: &'a LoadInput<'a>,
     each: Vec<Progress>,
@@ -162,7 +162,7 @@ impl Coordinator<'_> {
                     self.each[from].connected = connected;
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
-                        phase: Phase::Ramp,
+                        phase: Phase::Connecting,
                         done: self.each.iter().map(|it| u64::from(it.connected)).sum(),
                         total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,

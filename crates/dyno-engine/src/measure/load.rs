@@ -121,7 +121,7 @@ fn nobody_watches() -> Option<Reason> {
 #[error("{}", Reason::from(self.clone()))]
 pub enum TrialError {
     /// A client, or the connection that observes the server, could not be opened or prepared.
-    Ramp(OperationFailure),
+    NotConnected(OperationFailure),
     /// A script failed before it was ready.
     Script {
         client: ClientId,
@@ -155,7 +155,7 @@ impl TrialError {
 impl From<TrialError> for Reason {
     fn from(error: TrialError) -> Self {
         match error {
-            TrialError::Ramp(failure) => Self::ClientsNotStarted(failure),
+            TrialError::NotConnected(failure) => Self::ClientsNotStarted(failure),
             TrialError::Script { message, .. } => message.into(),
             TrialError::NotReady { ready, clients } => Self::ClientsNotReady { ready, clients },
             TrialError::Interrupted => Self::Interrupted,

@@ -19,7 +19,7 @@ use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
-use crate::recording::{Kinds, Recorder, SharedRecorder};
+use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{Period, Window};
 use dyno_drivers::lock;
@@ -62,8 +62,8 @@ pub trait Script: Send + Sync + 'static {
 }
 
 /// The kinds of statements of a script that have separate figures.
-pub(crate) fn kinds(script: &impl Script) -> Kinds {
-    Kinds { statements: script.kinds(), commits: script.commits(), ..Kinds::default() }
+pub(crate) fn kinds(script: &impl Script) -> SampleNames {
+    SampleNames { statements: script.kinds(), commits: script.commits(), ..SampleNames::default() }
 }
 
 /// Why a script cannot continue, as reported by the script.

@@ -8,7 +8,7 @@ use crate::fatal::Fatal;
 use crate::recording::collector::Aside;
 use crate::recording::shares::ClientShare;
 use crate::recording::stages::StageTally;
-use crate::recording::{Collector, Kinds, Totals};
+use crate::recording::{Collector, SampleNames, Totals};
 use crate::window::Window;
 use dyno_model::counters::{ScriptCounts, TrialCounters};
 use dyno_model::event::Listener;
@@ -102,7 +102,7 @@ impl PartialResult {
     }
 
     /// True when its counters are those of these kinds.
-    pub(crate) fn fits(&self, kinds: &Kinds) -> bool {
+    pub(crate) fn fits(&self, kinds: &SampleNames) -> bool {
         let (statements, transactions) = (kinds.statements.len(), kinds.transactions.len());
         self.counters.statements.len() == statements
             && self.counters.transactions.len() == transactions
@@ -116,7 +116,7 @@ impl PartialResult {
 /// A measurement whose clients have ended, of this process or of all generators.
 pub(crate) struct Ended<'a> {
     pub(crate) input: &'a LoadInput<'a>,
-    pub(crate) kinds: Kinds,
+    pub(crate) kinds: SampleNames,
     pub(crate) window: Arc<Window>,
     pub(crate) collector: Collector,
     pub(crate) result: PartialResult,

@@ -4,7 +4,7 @@ use super::load::LoadInput;
 use super::start::Start;
 use super::worker_pool::{StuckThreadPolicy, WorkerPool, WorkerReport};
 use crate::client_id::ClientId;
-use crate::recording::Kinds;
+use crate::recording::SampleNames;
 use crate::window::Window;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -39,7 +39,7 @@ const HOUR: Nanos = Nanos::from_secs(3_600);
 fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
     let nobody = AtomicUsize::new(0);
     let input = LoadInput::new("crew", 1, load, 1, &nobody);
-    let mut worker_pool = WorkerPool::new(Kinds::default(), StuckThreadPolicy::Await, &input);
+    let mut worker_pool = WorkerPool::new(SampleNames::default(), StuckThreadPolicy::Await, &input);
     let (alive, has_ended) = channel();
     let spawned = worker_pool.spawn(vec![ClientId(0)], 1, None, move |channels| {
         ALIVE.set(Some(alive));

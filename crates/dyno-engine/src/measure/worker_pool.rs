@@ -12,7 +12,7 @@ use crate::client_id::ClientId;
 use crate::fatal::Fatal;
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::stages::StageTally;
-use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder};
+use crate::recording::{Batch, Collector, Recorder, Sample, SampleNames, SharedRecorder};
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
 use dyno_drivers::lock;
@@ -114,7 +114,7 @@ struct WorkerHandle {
 /// The workers of a run and the data received from them.
 pub(crate) struct WorkerPool<'a> {
     pub(crate) input: &'a LoadInput<'a>,
-    kinds: Kinds,
+    kinds: SampleNames,
     ending: StuckThreadPolicy,
     workers: Vec<WorkerHandle>,
     go: Vec<Sender<Arc<Window>>>,
@@ -136,7 +136,11 @@ pub(crate) struct WorkerPool<'a> {
 }
 
 impl<'a> WorkerPool<'a> {
-    pub(crate) fn new(kinds: Kinds, ending: StuckThreadPolicy, input: &'a LoadInput<'a>) -> Self {
+    pub(crate) fn new(
+        kinds: SampleNames,
+        ending: StuckThreadPolicy,
+        input: &'a LoadInput<'a>,
+    ) -> Self {
         let (report, incoming) = channel();
         // Workers wait when the coordinator is behind: no measurement is discarded, and memory is
         // bounded.
@@ -217,7 +221,7 @@ impl<'a> WorkerPool<'a> {
                     let trouble = Some(Reason::WorkerPanicked);
                     WorkerReport { trouble, ..Default::default() }
                 });
-                // The receiver is gone after a failed ramp and for a worker that was left behind.
+                // The receiver is gone after clients failed to connect, and for an abandoned worker.
                 let _ = reports.send(WorkerMessage::Done(index, report));
                 // The coordinator waits for samples; an empty batch wakes it.
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
@@ -260,7 +264,9 @@ impl<'a> WorkerPool<'a> {
             }
             match self.incoming.recv_timeout(CHECK_INTERVAL) {
                 Ok(WorkerMessage::Ready) => ready += 1,
-                Ok(WorkerMessage::ConnectFailed(failure)) => break TrialError::Ramp(failure),
+                Ok(WorkerMessage::ConnectFailed(failure)) => {
+                    break TrialError::NotConnected(failure);
+                }
                 Ok(WorkerMessage::InitFailed(client, message)) => {
                     break TrialError::Script { client, message };
                 }
@@ -268,7 +274,7 @@ impl<'a> WorkerPool<'a> {
                 Err(RecvTimeoutError::Timeout) => {
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
-                        phase: Phase::Ramp,
+                        phase: Phase::Connecting,
                         done: ready.into(),
                         total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,
@@ -317,7 +323,7 @@ impl<'a> WorkerPool<'a> {
                 self.workers[index as usize].is_done = true;
                 self.reports.push(report);
             }
-            // These reports matter only during the ramp.
+            // These reports matter only while clients connect.
             WorkerMessage::Ready
             | WorkerMessage::ConnectFailed(_)
             | WorkerMessage::InitFailed(..) => {}
@@ -523,10 +529,12 @@ impl<'a> WorkerPool<'a> {
 
 /// Commits of these workers so far, and when the last one came.
 fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
-    workers
-        .iter()
-        .map(|worker| CommitActivity { at, ..lock(&worker.recorder).commits })
-        .fold(CommitActivity { at, ..CommitActivity::default() }, CommitActivity::and)
+    let of = |worker: &WorkerHandle| {
+        let recorder = lock(&worker.recorder);
+        CommitActivity { at, commits: recorder.commits, last: recorder.last_commit }
+    };
+    let none = CommitActivity { at, ..CommitActivity::default() };
+    workers.iter().map(of).fold(none, CommitActivity::and)
 }
 
 /// The state that [`WorkerPool::run`] passes to the final step.

@@ -121,7 +121,7 @@ impl<W: Workload> Client<W> {
 
     /// Runs transactions until the window admits no more.
     pub(crate) async fn run(self, mut session: Session) {
-        let mut state = self.workload.client(self.native.own_number(self.id));
+        let mut state = self.workload.client(self.native.number_in_database(self.id));
         let every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;

@@ -102,7 +102,7 @@ impl<W: Workload> NativeClients<W> {
     }
 
     /// The number of a client among those of its database.
-    pub(crate) fn own_number(&self, client: ClientId) -> ClientId {
+    pub(crate) fn number_in_database(&self, client: ClientId) -> ClientId {
         ClientId(ClientIds::group_of(client.0, self.workloads.len() as u32).1)
     }
 
@@ -146,7 +146,7 @@ fn session_plan<W: Workload>(workload: &W, load: &LoadPlan) -> SessionPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Native, Rush, Setting, catalog};
+    use crate::workload::{Native, Rush, WorkloadContext, catalog};
     use dyno_model::plan::{StopRule, WorkloadPlan};
     use dyno_model::target::{Endpoint, Engine};
 
@@ -161,7 +161,7 @@ mod tests {
             let description =
                 catalog().into_iter().find(|it| it.name == "rush").expect("it is known");
             let plan = WorkloadPlan::new("rush", description.defaults());
-            let setting = Setting { engine: Engine::Postgres, clients: 2, seed: 1 };
+            let setting = WorkloadContext { engine: Engine::Postgres, clients: 2, seed: 1 };
             let built = Native::build(&plan, setting).expect("its defaults fit");
             Arc::new(built.try_into().expect("it is what was asked for"))
         };

@@ -1,7 +1,7 @@
 //! The collector, which turns samples into histograms of each interval and of the whole measured
 //! window (the sum of its intervals).
 
-use super::Kinds;
+use super::SampleNames;
 use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 /// length of the trial.
 pub(crate) struct Collector {
     trial: String,
-    kinds: Kinds,
+    kinds: SampleNames,
     opens: u64,
     /// Length of an interval, nanoseconds.
     length: u64,
@@ -84,7 +84,7 @@ impl Aside {
 }
 
 impl Collector {
-    pub(crate) fn new(trial: &str, kinds: &Kinds, opens: u64, length: u64) -> Self {
+    pub(crate) fn new(trial: &str, kinds: &SampleNames, opens: u64, length: u64) -> Self {
         Self {
             trial: trial.to_owned(),
             kinds: kinds.clone(),
@@ -497,7 +497,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_complete_as_soon_as_it_has_ended() {
-        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         collector.take(&[committed(SECOND - 1, true), committed(SECOND, true)]);
         assert!(collector.complete(SECOND - 1).is_none());
         let first = collector.complete(SECOND).expect("it has ended");
@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_comes_late_is_in_the_next_interval() {
-        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         assert!(collector.complete(SECOND).is_some());
         collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
         assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn an_interval_holds_what_ended_in_it() {
-        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         // It began in the first interval.
         collector.take(&[Sample::new(Occurrence::Committed, 2 * SECOND + 5, 2 * SECOND, true)]);
         let counts: Vec<u64> =
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn transactions_with_names_have_times_of_their_own_and_add_up_to_all() {
-        let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
+        let kinds = SampleNames { transactions: vec!["read", "pay"], ..SampleNames::default() };
         let mut collector = Collector::new("trial", &kinds, 1_000, SECOND);
         let sample = |name: u16, occurrence, duration, is_counted| {
             Sample::new(occurrence, 2_000, duration, is_counted).named(name)
@@ -580,7 +580,7 @@ mod tests {
 
     #[test]
     fn what_began_in_warm_up_never_stands_in_a_measured_interval() {
-        let mut collector = Collector::new("trial", &Kinds::default(), SECOND + 5, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), SECOND + 5, SECOND);
         collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
         let warmup: Vec<IntervalRecord> =
             std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
@@ -597,7 +597,7 @@ mod tests {
 
     #[test]
     fn errors_stand_in_their_interval_by_kind_whether_retried_or_not() {
-        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         let sample = |occurrence, end| Sample::new(occurrence, end, 0, true);
         collector.take(&[
             sample(Occurrence::Retried(FailureKind::Timeout), 1),
@@ -616,7 +616,10 @@ mod tests {
     #[test]
     fn each_of_many_statements_that_were_never_slow_takes_less_than_four_kilobytes() {
         let number = 1_000_u64;
-        let kinds = Kinds { statements: vec!["one of many"; number as usize], ..Kinds::default() };
+        let kinds = SampleNames {
+            statements: vec!["one of many"; number as usize],
+            ..SampleNames::default()
+        };
         let mut collector = Collector::new("trial", &kinds, 0, SECOND);
         let mut largest = 0;
         for at in 0..400 {
@@ -643,12 +646,12 @@ mod tests {
     fn the_lag_of_a_few_is_not_the_lag_of_all() {
         // In an overload, only the first transactions found a free client; two of them began 14 ms
         // late.
-        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);
         collector.take(&[Sample::new(Occurrence::Late, 5, 1_000, false)]);
         let lag = collector.lag(1_000).expect("transactions were started");
         assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
         assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);
-        assert!(Collector::new("trial", &Kinds::default(), 0, SECOND).lag(0).is_none());
+        assert!(Collector::new("trial", &SampleNames::default(), 0, SECOND).lag(0).is_none());
     }
 }

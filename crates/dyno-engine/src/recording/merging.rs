@@ -1,6 +1,6 @@
 //! Tests: what several generators collect is, put together, what one would have collected.
 
-use super::Kinds;
+use super::SampleNames;
 use super::collector::{Aside, Collector};
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
@@ -20,8 +20,8 @@ const CLOSES: u64 = OPENS + 6 * SECOND;
 /// Seconds after which intervals are collected: the last is before the window closes.
 const LOOKS: u64 = 7;
 
-fn kinds() -> Kinds {
-    Kinds {
+fn kinds() -> SampleNames {
+    SampleNames {
         statements: vec!["select", "update"],
         transactions: vec!["read", "pay"],
         commits: vec![],

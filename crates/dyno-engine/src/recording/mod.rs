@@ -23,7 +23,7 @@ pub(crate) use sample::{NAMES_MAX, Sample};
 
 /// The statement kinds and transaction names with separate figures, in the workload's order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kinds {
+pub(crate) struct SampleNames {
     /// Kinds of statements.
     pub(crate) statements: Vec<&'static str>,
     /// Names of transactions, at most [`NAMES_MAX`]; none if all are alike.

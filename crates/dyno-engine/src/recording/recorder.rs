@@ -9,14 +9,13 @@
 //! ends, even if a worker is stuck in a statement, and the counters of a worker that never returns
 //! can be closed without it.
 
-use super::Kinds;
+use super::SampleNames;
 use super::sample::{Occurrence, Sample};
 use crate::window::Period;
 use dyno_drivers::lock;
 use dyno_model::counters::{
     OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount, TrialCounters,
 };
-use dyno_model::event::CommitActivity;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use serde::{Deserialize, Serialize};
@@ -145,12 +144,14 @@ pub(crate) struct Recorder {
     pub(crate) counts: ScriptCounts,
     /// The failures recorded in the window.
     pub(crate) failures: FailureLog,
-    /// Commits, and events of scripts. `at` is unused.
-    pub(crate) commits: CommitActivity,
+    /// Number of commits and of events of scripts.
+    pub(crate) commits: u64,
+    /// Time of the last of them.
+    pub(crate) last_commit: u64,
 }
 
 impl Recorder {
-    pub(crate) fn new(kinds: &Kinds, batch: usize) -> Self {
+    pub(crate) fn new(kinds: &SampleNames, batch: usize) -> Self {
         let statement =
             |name: &&str| StatementCount { name: (*name).to_owned(), ..Default::default() };
         let transaction =
@@ -173,7 +174,8 @@ impl Recorder {
             },
             counts: ScriptCounts::default(),
             failures: FailureLog::default(),
-            commits: CommitActivity::default(),
+            commits: 0,
+            last_commit: 0,
         }
     }
 
@@ -348,7 +350,8 @@ impl Recorder {
     }
 
     fn beat(&mut self, now: u64) {
-        self.commits = CommitActivity { commits: self.commits.commits + 1, last: now, at: 0 };
+        self.commits += 1;
+        self.last_commit = now;
     }
 
     /// Statements sent so far, warm-up included.
@@ -408,7 +411,7 @@ pub(crate) struct SharedRecorder {
 impl SharedRecorder {
     pub(crate) fn new(
         worker: u32,
-        kinds: &Kinds,
+        kinds: &SampleNames,
         batch: usize,
         batches: SyncSender<Batch>,
     ) -> Self {
@@ -464,7 +467,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_counters_balance_whatever_happens(events in prop::collection::vec((0_u8..7, any::<bool>()), 0..300)) {
-            let kinds = Kinds { statements: vec!["select", "update"], transactions: vec!["read", "pay"], ..Kinds::default() };
+            let kinds = SampleNames { statements: vec!["select", "update"], transactions: vec!["read", "pay"], ..SampleNames::default() };
             let mut recorder = Recorder::new(&kinds, 16);
             let mut names = events.len() as u16;
             // Transactions and statements that are open, by whether they count.
@@ -502,7 +505,7 @@ mod tests {
 
         #[test]
         fn the_counters_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
-            let mut recorder = Recorder::new(&Kinds::default(), 16);
+            let mut recorder = Recorder::new(&SampleNames::default(), 16);
             let mut open = [0_u32; 2];
             for (event, is_measured) in events {
                 let period = [Period::WarmUp, Period::Measured][usize::from(is_measured)];
@@ -524,7 +527,7 @@ mod tests {
 
     #[test]
     fn how_a_transaction_ended_goes_on_under_its_name() {
-        let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
+        let kinds = SampleNames { transactions: vec!["read", "pay"], ..SampleNames::default() };
         let mut recorder = Recorder::new(&kinds, 16);
         recorder.committed(1, 1, 2, 1.0, Period::Measured);
         recorder.failed(1, FailureKind::Deadlock, 1, 2, false, Period::Measured);
@@ -539,7 +542,7 @@ mod tests {
     #[test]
     fn a_full_batch_leaves_and_nothing_is_lost_on_the_way() {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
-        let shared = SharedRecorder::new(3, &Kinds::default(), 32, sender);
+        let shared = SharedRecorder::new(3, &SampleNames::default(), 32, sender);
         for end in 0..100 {
             shared.note(|recorder| recorder.committed(0, 0, end, 1.0, Period::Measured));
         }

@@ -3,7 +3,7 @@
 use crate::measure::load::TrialError;
 use crate::measure::partial_result::Remains;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
-use crate::recording::{Kinds, Totals};
+use crate::recording::{SampleNames, Totals};
 use crate::settling::OpenSessions;
 use crate::workload::AuditFacts;
 use dyno_drivers::Connection;
@@ -22,7 +22,7 @@ pub(crate) trait Clients {
     type Baseline;
 
     /// Names of the kinds of statements, and of the transactions that have any.
-    fn kinds(&self) -> Kinds;
+    fn kinds(&self) -> SampleNames;
 
     /// Mean think time before a transaction of this name, if it differs from the load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {

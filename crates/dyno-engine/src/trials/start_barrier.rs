@@ -356,10 +356,10 @@ mod tests {
             leave(member);
             (first.ready(|| panic!("nobody begins")).expect_err("it is not ready"), first)
         };
-        let ramp = |member: BarrierMember| {
-            member.leave(Err(TrialError::Ramp(FailureKind::Other.failure("no room"))));
+        let refused = |member: BarrierMember| {
+            member.leave(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
         };
-        let told = failed(ramp).0.to_string();
+        let told = failed(refused).0.to_string();
         assert!(
             told.contains("the background workload \"report\": clients could not be started: ")
                 && told.contains("no room"),

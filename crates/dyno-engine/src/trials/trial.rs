@@ -12,7 +12,7 @@ use crate::measure::partial_result::{Ended, Measured, PartialResult, Remains};
 use crate::measure::start::Start;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::native_clients::NativeClients;
-use crate::recording::{Kinds, Totals};
+use crate::recording::{SampleNames, Totals};
 use crate::schema;
 use crate::session::COMMIT;
 use crate::settling::{OpenSessions, observe, settle};
@@ -56,7 +56,7 @@ pub fn run_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Ramp));
+    listener.event(&input.enters(Phase::Connecting));
     with_best_workers(
         &native,
         input,
@@ -80,7 +80,7 @@ pub fn run_divided_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Ramp));
+    listener.event(&input.enters(Phase::Connecting));
     let ready = || generators.start().map(Start::at);
     let (measured, _) = elsewhere::measure(&native.kinds(), generators, input, ready, listener)?;
     Ok(measured.record)
@@ -97,7 +97,7 @@ pub fn run_script<S: Script>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    listener.event(&input.enters(Phase::Ramp));
+    listener.event(&input.enters(Phase::Connecting));
     let audit = &CustomAudit::default();
     alone(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
@@ -163,11 +163,11 @@ fn run_pool<'a>(
 impl<W: Workload> Clients for Arc<NativeClients<W>> {
     type Baseline = W::Baseline;
 
-    fn kinds(&self) -> Kinds {
+    fn kinds(&self) -> SampleNames {
         let statements = self.targets[0].1.kinds.clone();
         let mut commits = self.workloads[0].commits();
         commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
-        Kinds { statements, transactions: self.transactions.clone(), commits }
+        SampleNames { statements, transactions: self.transactions.clone(), commits }
     }
 
     fn think(&self, name: u16) -> Option<Nanos> {
@@ -264,7 +264,7 @@ struct ScriptClients<'a, S> {
 impl<S: Script> Clients for ScriptClients<'_, S> {
     type Baseline = Vec<i64>;
 
-    fn kinds(&self) -> Kinds {
+    fn kinds(&self) -> SampleNames {
         kinds(&*self.script)
     }
 
@@ -298,7 +298,7 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
     }
 }
 
-/// Runs ramp, warm-up, measuring and audit of one trial.
+/// Runs connecting, warm-up, measuring and audit of one trial.
 ///
 /// # Errors
 /// When nothing could be measured. The record's warnings contain errors that occur while measuring.
@@ -327,7 +327,7 @@ pub fn run_groups_trial<W: Workload>(
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
     let workloads = workloads.into_iter().map(Arc::new).collect();
     let native = Arc::new(NativeClients::new(workloads, clients, spare, input.load.load));
-    listener.event(&input.load.enters(Phase::Ramp));
+    listener.event(&input.load.enters(Phase::Connecting));
     let mut run = |load: &LoadInput<'_>| {
         trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
     };
@@ -362,7 +362,7 @@ pub fn run_part<W: Workload>(
     Ok(ended.into_part(clients.remains(), listener))
 }
 
-/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes
+/// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the nodes
 /// itself.
 ///
 /// # Errors
@@ -374,7 +374,7 @@ pub fn run_script_trial<S: Script>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    listener.event(&input.load.enters(Phase::Ramp));
+    listener.event(&input.load.enters(Phase::Connecting));
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
@@ -390,7 +390,7 @@ fn trial(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
+    let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::NotConnected)?;
     let is_background = input.barrier.is_some_and(BarrierMember::is_background);
     let schema = match is_background {
         true => None,

@@ -3,7 +3,7 @@
 //! A transaction is either one INSERT of a given number of rows, or, as in sysbench, one row: rows
 //! are buffered until their INSERT would exceed 512 KiB, so most transactions send nothing.
 
-use super::contract::{AuditFacts, Setting, Workload, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, row_count};
 use super::sbtest::{integer, row_counts};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
@@ -53,7 +53,7 @@ struct OwnTables {
 }
 
 impl BulkInsert {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Self {
+    pub(super) fn build(options: &WorkloadOptions, setting: WorkloadContext) -> Self {
         let tables = OwnTables { clients: setting.clients };
         let rows_per_insert = options.count("rows_per_insert");
         Self { rows_per_insert, tables, sent: AtomicU64::new(0), written: AtomicU64::new(0) }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The environment of a workload.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting {
+pub struct WorkloadContext {
     /// Dialect.
     pub engine: Engine,
     /// Number of clients of the trial.

@@ -10,7 +10,7 @@
 //! clients may deadlock. The victim is rolled back and retried with the same ids; its first attempt
 //! must not contribute to the sums.
 
-use super::contract::{AuditFacts, Setting, Workload, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, row_count};
 use super::sbtest::{ascii, integer};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
@@ -144,7 +144,7 @@ impl Dbatest {
     pub(super) fn build(
         variant: Variant,
         options: &WorkloadOptions,
-        setting: Setting,
+        setting: WorkloadContext,
     ) -> Result<Self, String> {
         let (count, ids) = (options.count("rows"), options.count("ids"));
         if ids > count {
@@ -440,7 +440,11 @@ mod tests {
         for (name, value) in [("rows", rows), ("ids", ids)] {
             options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
         }
-        Dbatest::build(variant, &options, Setting { engine: Engine::Sqlite, clients: 1, seed: 1 })
+        Dbatest::build(
+            variant,
+            &options,
+            WorkloadContext { engine: Engine::Sqlite, clients: 1, seed: 1 },
+        )
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! that reads stay short. When the history is full, clients continue with rows outside it: the load
 //! stays the same, and the history stays complete.
 
-use super::contract::{AuditFacts, Setting, Workload};
+use super::contract::{AuditFacts, Workload, WorkloadContext};
 use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
 use super::sbtest::{choice, integer, ledger};
 use crate::client_id::ClientId;
@@ -214,7 +214,10 @@ impl RowSink for Seen {
 }
 
 impl Histories {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+    pub(super) fn build(
+        options: &WorkloadOptions,
+        setting: WorkloadContext,
+    ) -> Result<Self, String> {
         let dialect = setting.engine.dialect();
         let [keys, reads, writes, history_max] =
             ["keys", "reads", "writes", "history_max"].map(|it| options.count(it));
@@ -529,7 +532,10 @@ mod tests {
         all.0.extend(
             options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Integer(*value))),
         );
-        Native::build(&WorkloadPlan::new("history", all), Setting { engine, clients, seed: 1 })
+        Native::build(
+            &WorkloadPlan::new("history", all),
+            WorkloadContext { engine, clients, seed: 1 },
+        )
     }
 
     #[test]

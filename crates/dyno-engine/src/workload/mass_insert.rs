@@ -6,7 +6,7 @@
 //! with the size: while data and indexes fit into the cache, the processor is the bottleneck, then
 //! the disk. The relevant result is therefore throughput by rows, not the mean of the trial.
 
-use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, count_rows, row_count};
 use super::sbtest::{choice, integer};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
@@ -77,7 +77,10 @@ struct People {
 }
 
 impl MassInsert {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+    pub(super) fn build(
+        options: &WorkloadOptions,
+        setting: WorkloadContext,
+    ) -> Result<Self, String> {
         let partitions = options.count("partitions");
         let row_format = options.text("row_format");
         let key_block_size = options.count("key_block_size");

@@ -27,7 +27,7 @@ pub use crate::data_set::{DataSet, NoData, TableDefinition};
 pub use crate::session::StatementText;
 pub use bulk_insert::BulkInsert;
 pub(crate) use contract::count_rows;
-pub use contract::{AfterFailure, AuditFacts, Setting, Workload, statement_kinds};
+pub use contract::{AfterFailure, AuditFacts, Workload, WorkloadContext, statement_kinds};
 pub use crud::Crud;
 pub use dbatest::Dbatest;
 pub use history::Histories;

@@ -1,7 +1,7 @@
 //! The native workloads, which dyno knows by name.
 
 use super::bulk_insert::{self, BulkInsert};
-use super::contract::{Setting, Workload, statement_kinds};
+use super::contract::{Workload, WorkloadContext, statement_kinds};
 use super::crud::{self, Crud};
 use super::dbatest::{self, Dbatest};
 use super::history::{self, Histories};
@@ -91,7 +91,7 @@ impl Native {
     ///
     /// # Errors
     /// A description, when the dialect does not support the options.
-    pub fn build(plan: &WorkloadPlan, setting: Setting) -> Result<Self, String> {
+    pub fn build(plan: &WorkloadPlan, setting: WorkloadContext) -> Result<Self, String> {
         let options = &plan.options;
         match plan.kind.as_str() {
             "rush" => Rush::build(options, setting).map(Self::Rush),
@@ -173,7 +173,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
 /// The statements of a workload with default options, for `dyno workloads NAME`: kind and SQL.
 #[must_use]
 pub fn sample_statements(plan: &WorkloadPlan, engine: Engine) -> Vec<(String, String)> {
-    let setting = Setting { engine, clients: 1, seed: 1 };
+    let setting = WorkloadContext { engine, clients: 1, seed: 1 };
     let Ok(native) = Native::build(plan, setting) else { return Vec::new() };
     with_native!(&native, workload => {
         let kinds = workload.kinds();

@@ -3,7 +3,7 @@
 //! A table is drawn once per group of statements (all point selects of a transaction use the same
 //! one), a key per statement.
 
-use super::contract::{AuditFacts, Setting, Workload, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, row_count};
 use super::sbtest::{
     C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, integer, ledger,
     row_counts, table_options,
@@ -232,7 +232,11 @@ pub struct Oltp {
 }
 
 impl Oltp {
-    pub(super) fn build(preset: Preset, options: &WorkloadOptions, setting: Setting) -> Self {
+    pub(super) fn build(
+        preset: Preset,
+        options: &WorkloadOptions,
+        setting: WorkloadContext,
+    ) -> Self {
         let mix = mix(preset, options);
         let has_transaction = preset.is_transactional() && !options.boolean("skip_trx");
         // Reads and updates keep every row; deletes and inserts do so only inside a transaction.
@@ -491,7 +495,7 @@ mod tests {
             options.0.insert((*option).to_owned(), value.clone());
         }
         let preset = Preset::named(name).expect("a known preset");
-        Oltp::build(preset, &options, Setting { engine, clients: 4, seed })
+        Oltp::build(preset, &options, WorkloadContext { engine, clients: 4, seed })
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! As in sysbench the keys are divided into equal segments, one per client, and each client draws
 //! from its own.
 
-use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, count_rows, row_count};
 use super::sbtest::{Sbtest, distribution_options, integer, table_options};
 use crate::client_id::ClientId;
 use crate::data_set::DataSet;
@@ -61,7 +61,7 @@ pub struct RandomSelects {
 }
 
 impl RandomSelects {
-    pub(super) fn build(kind: &str, options: &WorkloadOptions, setting: Setting) -> Self {
+    pub(super) fn build(kind: &str, options: &WorkloadOptions, setting: WorkloadContext) -> Self {
         let mut options = options.clone();
         options.0.insert("tables".to_owned(), dyno_model::catalog::OptionValue::Integer(1));
         let data = Sbtest::build(&options, setting.engine, setting.seed, true);

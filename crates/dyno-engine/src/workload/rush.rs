@@ -7,7 +7,7 @@
 //! these lost updates and, from the client log, names pairs of transactions that overwrote the same
 //! value.
 
-use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::contract::{AuditFacts, Workload, WorkloadContext, scalar};
 use super::isolation::{isolation_option, isolation_setup};
 use super::sbtest::{choice, integer, ledger};
 use crate::client_id::ClientId;
@@ -113,7 +113,10 @@ impl Drop for RushClient {
 }
 
 impl Rush {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+    pub(super) fn build(
+        options: &WorkloadOptions,
+        setting: WorkloadContext,
+    ) -> Result<Self, String> {
         let variant = match options.text("variant") {
             "in-place" => Variant::InPlace,
             "for-update" => Variant::ForUpdate,

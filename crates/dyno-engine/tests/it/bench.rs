@@ -3,7 +3,7 @@
 use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{
-    AfterFailure, AuditFacts, ClientId, DataSet, Native, NoData, Setting, Workload, catalog,
+    AfterFailure, AuditFacts, ClientId, DataSet, Native, NoData, Workload, WorkloadContext, catalog,
 };
 use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput};
 use dyno_model::audit::AuditCheck;
@@ -77,7 +77,7 @@ pub(crate) fn build(
         assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
     }
     let plan = WorkloadPlan::new(kind, all);
-    Native::build(&plan, Setting { engine, clients, seed: SEED })
+    Native::build(&plan, WorkloadContext { engine, clients, seed: SEED })
 }
 
 /// The same for the null driver.

@@ -423,7 +423,7 @@ fn a_native_workload_runs_without_observer_and_audit() {
     let native = native("oltp_read_write", &[], 6);
     let failed = native.run_load(&targets, &input, &mut heard);
     assert!(
-        matches!(failed, Err(TrialError::Ramp(_))),
+        matches!(failed, Err(TrialError::NotConnected(_))),
         "every other client goes to the second target"
     );
 }

@@ -158,10 +158,10 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let input = LoadInput::new("mute", 2, &plan, SEED, &NOBODY);
     let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut Silent);
-    let Err(TrialError::Ramp(failure)) = error else { panic!("{error:?}") };
+    let Err(TrialError::NotConnected(failure)) = error else { panic!("{error:?}") };
     assert_eq!(failure.kind, FailureKind::Timeout);
     // Without a time limit in the load, clients wait for answers indefinitely: the limit of the
-    // start phase ends with the ramp.
+    // start phase ends when all clients are connected.
     let slow =
         Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));

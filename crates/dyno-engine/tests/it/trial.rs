@@ -334,8 +334,10 @@ fn clients_that_cannot_connect_fail_the_trial_before_it_begins() {
     )
     .run();
     match outcome {
-        Err(TrialError::Ramp(failure)) => assert_eq!(failure.kind, FailureKind::OutOfConnections),
-        other => panic!("expected a failed ramp, got {other:?}"),
+        Err(TrialError::NotConnected(failure)) => {
+            assert_eq!(failure.kind, FailureKind::OutOfConnections)
+        }
+        other => panic!("expected failed connections, got {other:?}"),
     }
 }
 

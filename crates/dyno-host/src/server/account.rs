@@ -5,6 +5,7 @@ use crate::ask::ask;
 use crate::error::HostError;
 use crate::supervisor::Owner;
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -18,10 +19,7 @@ pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
     match find(&passwd, user).or_else(|| find(&from_directory(user), user)) {
         Some(owner) => Ok(Some(owner)),
-        None => Err(HostError::new(format!(
-            "dyno runs as root, but {kind} does not, and there is no user {user:?} to run it as\n\
-             hint: make one (useradd --system {user}), or run dyno as an ordinary user"
-        ))),
+        None => Err(HostError::new(Reason::NoUser { kind, user: user.to_owned() })),
     }
 }
 

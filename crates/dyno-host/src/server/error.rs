@@ -5,6 +5,7 @@ use crate::probe::{DiskSpace, disk_space};
 use crate::settings::SettingProblem;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -22,21 +23,22 @@ pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
         && error.is_of_files
         && free < LITTLE_ROOM
     {
-        let (path, free, total) =
-            (folder.parent().unwrap_or(folder).display(), free >> 20, total >> 20);
-        error.text += &format!("\nnote: the disk of {path} had {free} MB of {total} MB free then");
+        error.reason = Reason::DiskScarce {
+            reason: Box::new(error.reason),
+            folder: folder.parent().unwrap_or(folder).display().to_string(),
+            free: free >> 20,
+            total: total >> 20,
+        };
     }
     error
 }
 
 /// The error of an unusable scratch folder.
 pub(super) fn scratch(path: &Path, reason: impl Display) -> HostError {
-    HostError::new(format!(
-        "cannot use the scratch folder {}: {reason}\n\
-         hint: scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names \
-         another one",
-        path.display()
-    ))
+    HostError::new(Reason::ScratchUnusable {
+        folder: path.display().to_string(),
+        reason: reason.to_string(),
+    })
 }
 
 /// The error of a server that is up but refuses a query that dyno needs.

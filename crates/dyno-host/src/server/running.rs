@@ -8,7 +8,8 @@ use crate::supervisor::{Exit, Launch, Owner, StopStep, Supervisor, SupervisorCom
 use dyno_model::plan::ServerKind;
 use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Engine, Target};
-use std::collections::BTreeMap;
+use dyno_model::version::ServerVersion;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,9 +18,11 @@ pub struct RunningServer {
     /// Kind of server.
     pub kind: ServerKind,
     /// The version it reports.
-    pub version: String,
+    pub version: ServerVersion,
     /// Settings read back: the requested ones and those that affect results.
     pub settings: BTreeMap<String, String>,
+    /// Names of requested settings that the server cannot report.
+    pub unread: BTreeSet<String>,
     pub(super) target: Target,
     pub(super) socket: Option<PathBuf>,
     pub(super) supervisor: Option<Supervisor>,
@@ -77,8 +80,9 @@ impl RunningServer {
     pub(super) fn new(kind: ServerKind, version: String, target: Target, found: Compared) -> Self {
         Self {
             kind,
-            version,
+            version: version.into(),
             settings: found.record,
+            unread: found.unread,
             target,
             socket: None,
             supervisor: None,

@@ -16,7 +16,7 @@ use crate::engine::questions;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ManagedServer;
 use dyno_model::target::{Engine, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A requested setting that is not in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) 
 pub(crate) struct Compared {
     /// For the record: the requested settings and those that affect results, in readable form.
     pub(crate) record: BTreeMap<String, String>,
+    /// Names in the record whose value is the requested one, because it cannot be read back.
+    pub(crate) unread: BTreeSet<String>,
     /// Requested settings that are not in force.
     pub(crate) problems: Vec<SettingProblem>,
     /// Requested settings that are in force with a rounded value.
@@ -97,7 +99,8 @@ pub(crate) fn compared(
                     similar => format!("; did you mean {similar}?"),
                 };
                 let text = format!("the server has no setting {name:?}{similar}");
-                (format!("{value} (given, cannot be read back)"), Some(text))
+                compared.unread.insert(listed.clone());
+                (value.clone(), Some(text))
             }
             Some((setting, value)) => {
                 let (agreement, found) = (
@@ -209,11 +212,12 @@ mod tests {
             ("key-buffer-size", "8"),
             ("plugin_load_add", "x.so"),
         ]);
-        let record = compared(Engine::Mysql, &asked, &found).record;
+        let Compared { record, unread, .. } = compared(Engine::Mysql, &asked, &found);
         assert_eq!(record["transaction_isolation"], "READ-COMMITTED");
         assert_eq!(record["sync_binlog"], "1");
         assert_eq!(record["key_buffer_size"], "8");
-        assert_eq!(record["plugin_load_add"], "x.so (given, cannot be read back)");
+        assert_eq!(record["plugin_load_add"], "x.so");
+        assert_eq!(unread, ["plugin_load_add".to_owned()].into());
         assert!(!record.contains_key("hostname"));
     }
 

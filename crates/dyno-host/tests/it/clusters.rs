@@ -24,7 +24,8 @@ fn commits_on_one_node_reach_the_others_and_all_have_the_settings() {
     let nodes: Vec<_> = server.nodes().collect();
     assert_eq!(nodes.len(), 3);
     assert!(
-        server.version.starts_with("3 × ") && server.version.contains("Galera "),
+        server.version.to_string().starts_with("3 × ")
+            && server.version.to_string().contains("Galera "),
         "{}",
         server.version
     );

@@ -38,7 +38,8 @@ fn sql_nodes_return_the_same_data_with_their_settings_and_a_dead_data_node_is_re
     let nodes: Vec<Target> = server.nodes().map(dyno_host::server::RunningServer::target).collect();
     assert_eq!(nodes.len(), 2);
     assert!(
-        server.version.starts_with("2 × ") && server.version.ends_with(", 2 data nodes"),
+        server.version.to_string().starts_with("2 × ")
+            && server.version.to_string().ends_with(", 2 data nodes"),
         "{}",
         server.version
     );

@@ -126,7 +126,7 @@ fn an_existing_system_reports_its_version_and_settings() {
             &BTreeMap::new(),
         )
         .unwrap();
-        assert_eq!(connected.version, server.version);
+        assert_eq!(connected.version, server.version.to_string());
         assert_eq!(
             connected.settings.get("max_connections"),
             server.settings.get("max_connections")

@@ -31,7 +31,11 @@ fn a_replica_receives_the_commits_of_its_primary_and_can_replace_it() {
         let [primary, replica] = nodes[..] else { panic!("{} nodes", nodes.len()) };
         assert_eq!([primary.is_replica(), replica.is_replica()], [false, true]);
         let mode = if is_synchronous { "synchronous" } else { "asynchronous" };
-        assert!(running.version.ends_with(&format!(", 1 replica, {mode}")), "{}", running.version);
+        assert!(
+            running.version.to_string().ends_with(&format!(", 1 replica, {mode}")),
+            "{}",
+            running.version
+        );
         let sync_state = "SELECT sync_state FROM pg_stat_replication";
         let expected = if is_synchronous { "sync" } else { "async" };
         wait_until("the primary knows whether to wait", || {

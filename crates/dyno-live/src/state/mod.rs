@@ -7,6 +7,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::latency;
 use dyno_model::mask::masked;
 use dyno_model::monitor::{Sample, names};
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::printable;
 use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
@@ -65,14 +66,10 @@ pub struct TrialFigures {
 
 impl From<&TrialRecord> for TrialFigures {
     fn from(record: &TrialRecord) -> Self {
-        let p99 = record
-            .response()
-            .filter(|times| latency::is_shown(times.count, 99.0))
-            .map(|times| times.p99.nanos / 1e6);
         Self {
             throughput: record.throughput(),
-            p99_ms: p99,
-            is_valid: record.worst() != Some(Severity::Invalid),
+            p99_ms: record.figure(ComparisonMetric::P99Ms),
+            is_valid: record.is_valid(),
         }
     }
 }

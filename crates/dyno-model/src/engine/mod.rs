@@ -223,6 +223,12 @@ impl ServerKind {
     /// The one that is always available.
     pub const BUILT_IN: Self = Self::Sqlite;
 
+    /// The environment variable that names the folder of its programs.
+    #[must_use]
+    pub fn bin_dir_variable(self) -> String {
+        format!("DYNO_{}_BIN_DIR", self.name().to_ascii_uppercase())
+    }
+
     /// The product of its servers.
     #[must_use]
     pub fn product(self) -> Product {

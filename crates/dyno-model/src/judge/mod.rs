@@ -123,7 +123,7 @@ pub fn is_meant(record: &TrialRecord, load: &LoadPlan, warning: &Warning) -> boo
 fn faults(record: &TrialRecord) -> Vec<Warning> {
     let not_made = |fault: &FaultRecord| {
         let FaultRecord { action, node, failed, .. } = fault;
-        Some(Warning::FaultNotMade { what: format!("{action} {node}"), reason: failed.clone()? })
+        Some(Warning::FaultNotMade { action: *action, node: node.clone(), reason: failed.clone()? })
     };
     record.faults().iter().filter_map(not_made).collect()
 }

@@ -430,8 +430,9 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     let of_itself = without_room(FaultAction::Restart);
     assert!(matches!(of_itself[..], [Warning::Failures { failed: 9, .. }]), "{of_itself:?}");
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
-    let what = "kill node 2".to_owned();
-    assert_eq!(not_made, [Warning::FaultNotMade { what, reason: "it does not run".to_owned() }]);
+    let (action, node) = (FaultAction::Kill, "node 2".to_owned());
+    let reason = "it does not run".to_owned();
+    assert_eq!(not_made, [Warning::FaultNotMade { action, node, reason }]);
 }
 
 #[test]

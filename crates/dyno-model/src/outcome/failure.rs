@@ -190,6 +190,19 @@ impl OperationFailure {
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
     }
 
+    /// What its message has after the kind: numbers and the server's words.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let numbers = match (self.code, self.sqlstate.as_str()) {
+            (0, "") => String::new(),
+            (0, state) => format!(" (SQLSTATE {state})"),
+            (code, "") => format!(" (error {code})"),
+            (code, state) => format!(" (error {code}, SQLSTATE {state})"),
+        };
+        // A line of the server's message could be mistaken for one of dyno's.
+        format!("{numbers}: {}", printable::line(&self.message))
+    }
+
     /// True when the connection is closed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
@@ -253,15 +266,7 @@ impl OperationFailure {
 
 impl fmt::Display for OperationFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind)?;
-        match (self.code, self.sqlstate.as_str()) {
-            (0, "") => {}
-            (0, state) => write!(f, " (SQLSTATE {state})")?,
-            (code, "") => write!(f, " (error {code})")?,
-            (code, state) => write!(f, " (error {code}, SQLSTATE {state})")?,
-        }
-        // A line of the server's message could be mistaken for one of dyno's.
-        write!(f, ": {}", printable::line(&self.message))
+        write!(f, "{}{}", self.kind, self.details())
     }
 }
 

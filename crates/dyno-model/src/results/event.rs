@@ -7,10 +7,11 @@ use crate::reason::Reason;
 use crate::record::{IntervalRecord, TrialRecord};
 use crate::search::{LoadStep, SearchRecord};
 use crate::units::Nanos;
+use crate::version::ServerVersion;
 use crate::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 crate::named! {
@@ -23,7 +24,7 @@ crate::named! {
         /// Rows are loaded.
         Load = "load",
         /// Clients connect and prepare their statements.
-        Ramp = "ramp",
+        Connecting = "connecting",
         /// Clients send transactions that do not count, except towards a target number of rows.
         /// Only progress reports this phase; no event marks its beginning.
         WarmUp = "warm-up",
@@ -61,9 +62,13 @@ pub enum Event {
         /// Its name.
         system: String,
         /// Version it reports.
-        version: String,
+        version: ServerVersion,
         /// Settings read back: those that were requested and those that affect the figures.
         settings: BTreeMap<String, String>,
+        /// Names of requested settings that the server cannot report; their values are the
+        /// requested ones.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        unread: BTreeSet<String>,
         /// Duration of its start; absent for a system that was already running.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<StartTimes>,

@@ -5,7 +5,7 @@ use crate::checksum::checksum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{self, Write as _};
 
 /// The marker table of databases that dyno owns; it is not part of any schema.
 pub const MARKER_TABLE: &str = "dyno_marker";
@@ -110,7 +110,7 @@ impl Schema {
 
     /// Tables that both have and whose sizes differ: rows and bytes of both.
     #[must_use]
-    pub fn size_differences(&self, other: &Self) -> Vec<SchemaDifference> {
+    pub fn size_differences(&self, other: &Self) -> Vec<(String, TableSize, TableSize)> {
         let both =
             self.tables.iter().filter_map(|(name, one)| Some((name, one, other.tables.get(name)?)));
         let unequal = both.filter(|(_, one, two)| one.is_of_another_size(two));
@@ -149,10 +149,32 @@ impl TableSchema {
         }
     }
 
-    fn size(&self) -> String {
+    fn size(&self) -> TableSize {
+        TableSize { rows: self.rows, bytes: self.bytes }
+    }
+}
+
+/// The size of a table, as far as the server knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TableSize {
+    /// Its rows.
+    pub rows: Option<u64>,
+    /// Its bytes including indexes.
+    pub bytes: Option<u64>,
+}
+
+impl TableSize {
+    /// Its size on disk: `5.0 MiB`.
+    #[must_use]
+    pub fn mebibytes(&self) -> Option<String> {
+        self.bytes.map(|bytes| format!("{:.1} MiB", bytes as f64 / (1 << 20) as f64))
+    }
+}
+
+impl fmt::Display for TableSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.rows.map(|rows| format!("rows: {rows}"));
-        let bytes = self.bytes.map(|bytes| format!("{:.1} MiB", bytes as f64 / (1 << 20) as f64));
-        rows.into_iter().chain(bytes).collect::<Vec<_>>().join(", ")
+        f.write_str(&rows.into_iter().chain(self.mebibytes()).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -185,12 +207,10 @@ mod tests {
             (&plain.fingerprint, plain.differences(&larger)),
             (&larger.fingerprint, Vec::new())
         );
-        let sizes = (
-            "orders".to_owned(),
-            "rows: 1000, 5.0 MiB".to_owned(),
-            "rows: 3000, 15.0 MiB".to_owned(),
-        );
+        let size = |rows, bytes| TableSize { rows: Some(rows), bytes: Some(bytes) };
+        let sizes = ("orders".to_owned(), size(1000, 5 << 20), size(3000, 15 << 20));
         assert_eq!(plain.size_differences(&larger), [sizes]);
+        assert_eq!(size(1000, 5 << 20).to_string(), "rows: 1000, 5.0 MiB");
         let indexed = schema(&[
             ("orders", table(&["id int", "n bigint"], &[("orders_n", "btree (n)")], 1000, 5 << 20)),
             ("more", table(&["a int"], &[], 0, 0)),

@@ -7,3 +7,4 @@ pub(super) mod network_path;
 pub mod secret;
 pub(super) mod server;
 pub mod target;
+pub mod version;

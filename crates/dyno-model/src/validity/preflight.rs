@@ -1,6 +1,7 @@
 //! Results of preflight, the checks before an experiment starts, as values: subject and problem.
 
 use crate::observation::Observation;
+use crate::reason::Reason;
 use serde::Serialize;
 
 /// Severity of a preflight result; ordered.
@@ -15,7 +16,7 @@ pub enum Weight {
 
 /// Subject of a preflight result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Subject {
     /// A system, by its name.
     System(String),
     /// A storage, by its name.
@@ -34,7 +35,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreflightWarning {
     /// Subject.
-    pub place: Place,
+    pub subject: Subject,
     /// Problem.
     pub obstacle: Obstacle,
 }
@@ -108,7 +109,7 @@ pub enum Obstacle {
         /// The folder.
         folder: String,
         /// The part of the path without access, and the account that lacks it.
-        reason: String,
+        reason: Reason,
     },
     /// SQL scripts have no tables on a server that starts empty.
     NoTables,
@@ -194,13 +195,8 @@ pub enum Obstacle {
     },
     /// A warning about this machine.
     Doubt(Observation),
-    /// A message from another component: a server, a driver, the catalog of workloads.
-    Said {
-        /// The message.
-        text: String,
-        /// The remedy, if it names one.
-        remedy: Option<String>,
-    },
+    /// As reported by another component: a server, a driver, the catalog of workloads.
+    Refused(Reason),
 }
 
 impl Obstacle {
@@ -218,13 +214,5 @@ impl Obstacle {
             | Self::Doubt(_) => Weight::Warning,
             _ => Weight::Fatal,
         }
-    }
-
-    /// A message from another component; text after `hint:` is the remedy.
-    #[must_use]
-    pub fn said(text: &str) -> Self {
-        let (text, remedy) =
-            text.split_once("\nhint: ").map_or((text, None), |(text, hint)| (text, Some(hint)));
-        Self::Said { text: text.to_owned(), remedy: remedy.map(str::to_owned) }
     }
 }

@@ -1,6 +1,7 @@
 //! Why something ended early or was not done: a value, which reports say in the language of their
 //! reader. The text here is that of error messages and diagnoses.
 
+use crate::engine::ServerKind;
 use crate::failure::OperationFailure;
 use crate::search::{Search, SearchEnd};
 use schemars::JsonSchema;
@@ -159,6 +160,9 @@ pub enum Reason {
         /// How.
         reason: Box<Reason>,
     },
+    /// All generators were lost with their launcher, for this reason.
+    #[error("all generators were lost: {0}")]
+    AllGeneratorsLost(Box<Reason>),
     /// A generator could not begin or continue.
     #[error("generator {name}: {reason}")]
     GeneratorFailed {
@@ -175,8 +179,8 @@ pub enum Reason {
         /// The end of its output, after a colon; empty when there was none.
         output: String,
     },
-    /// The launcher of a generator ended.
-    #[error("its launcher {reason}{output}")]
+    /// The launcher of all generators ended.
+    #[error("the launcher {reason}{output}")]
     LauncherEnded {
         /// How it ended.
         reason: Box<Reason>,
@@ -202,6 +206,79 @@ pub enum Reason {
     BackgroundFailed {
         /// Its name.
         name: String,
+        /// Why.
+        reason: Box<Reason>,
+    },
+    /// No program of a server was found.
+    #[error(
+        "no {kind} server found; searched{searched}\n\
+         hint: name its folder in the spec (server.bin_dir) or in the environment variable {}; on \
+         Debian, scripts/servers installs it",
+        kind.bin_dir_variable()
+    )]
+    NoServer {
+        /// Its kind.
+        kind: ServerKind,
+        /// The searched paths, and what was found instead of the program, each on a line of its
+        /// own after a line break.
+        searched: String,
+    },
+    /// A system cannot be connected to.
+    #[error("cannot connect to {place}: {failure}{hint}")]
+    NotConnected {
+        /// Its address.
+        place: String,
+        /// The failure.
+        failure: OperationFailure,
+        /// The remedy on a line of its own, after a line break; empty when there is none.
+        hint: String,
+    },
+    /// A database has tables that dyno did not create.
+    #[error(
+        "the database {database:?} is not empty and was not created by dyno; it contains {tables}\n\
+         hint: use an empty database; to permit writing to it and replacing tables of the same \
+         names, add --yes-write-to {database}"
+    )]
+    DatabaseNotEmpty {
+        /// Its name.
+        database: String,
+        /// Its tables, and the database that `--yes-write-to` names instead.
+        tables: String,
+    },
+    /// An environment variable that holds a password is not set.
+    #[error(
+        "the environment variable {0} for the password is not set\n\
+         hint: run export {0}=... before starting dyno"
+    )]
+    NoPassword(String),
+    /// A server cannot use the folder for its files.
+    #[error(
+        "cannot use the scratch folder {folder}: {reason}\n\
+         hint: scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names \
+         another one"
+    )]
+    ScratchUnusable {
+        /// The folder.
+        folder: String,
+        /// Why.
+        reason: String,
+    },
+    /// A server that does not run as root has no user to run as.
+    #[error(
+        "dyno runs as root, but {kind} does not, and there is no user {user:?} to run it as\n\
+         hint: create it (useradd --system {user}), or run dyno as an ordinary user"
+    )]
+    NoUser {
+        /// Kind of the server.
+        kind: ServerKind,
+        /// The user that it would run as.
+        user: String,
+    },
+    /// A node of a cluster, or a program on the network path, could not be started.
+    #[error("{what}: {reason}")]
+    NotStarted {
+        /// What it is, with its number or name.
+        what: String,
         /// Why.
         reason: Box<Reason>,
     },

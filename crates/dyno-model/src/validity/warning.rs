@@ -1,5 +1,6 @@
 //! Typed warnings about figures. The report's message table contains their texts.
 
+use crate::fault::FaultAction;
 use crate::monitor::SessionGroup;
 use crate::plan::ComparisonMetric;
 use crate::reason::Reason;
@@ -199,8 +200,10 @@ pub enum Warning {
     },
     /// A fault of the spec could not be injected.
     FaultNotMade {
-        /// The action and the node.
-        what: String,
+        /// The action.
+        action: FaultAction,
+        /// The node, or the command that was run.
+        node: String,
         /// Reason.
         reason: String,
     },

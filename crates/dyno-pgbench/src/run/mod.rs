@@ -226,7 +226,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
         finished.map_err(|error| Impossible::told(terminal, &error.in_full()))?;
     }
     let record = measured.map_err(|error| match &error {
-        TrialError::Ramp(failure) => {
+        TrialError::NotConnected(failure) => {
             terminal.error(&failure::connecting(failure, target));
             Impossible::told(terminal, "could not create connection for client")
         }

@@ -62,7 +62,7 @@ pub(crate) enum Style {
     /// Measured figures without a line.
     Points,
     /// Intervals of a trial, too many for markers.
-    Course,
+    TimeSeries,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -94,7 +94,7 @@ impl Curve {
             Style::Measured => "",
             Style::Published => "published",
             Style::Points => "points",
-            Style::Course => "time",
+            Style::TimeSeries => "time",
         };
         Key { label: self.label.clone(), slot: self.slot, class }
     }
@@ -463,7 +463,7 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
 }
 
 fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
-    if curve.style == Style::Course {
+    if curve.style == Style::TimeSeries {
         return;
     }
     drawing.open(&curve.class());

@@ -9,7 +9,7 @@ use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
 use super::svg::{Chart, Drawing, Labels};
 use super::text::Quantity;
-use super::timeline::{Course, Moment, TimelineChart};
+use super::timeline::{Moment, TimelineChart, TrialTimeline};
 use super::topology::{LevelRatio, TopologyChart};
 use super::tracks::{Stretch, Track, TrackCourse};
 use proptest::prelude::*;
@@ -195,8 +195,10 @@ fn the_key_of_a_course_names_the_lines_that_are_there() {
     let many = vec![point(None, None), point(Some(2.0), Some(4.0)), point(Some(2.0), None)];
     let named = |repeats: &[&Vec<Moment>]| {
         let text = |text: &str| text.to_owned();
-        let course =
-            |points: &&Vec<Moment>| Course { points: (*points).clone(), ..Course::default() };
+        let course = |points: &&Vec<Moment>| TrialTimeline {
+            points: (*points).clone(),
+            ..TrialTimeline::default()
+        };
         let chart = TimelineChart {
             x_title: text("s"),
             throughput_title: text("tx/s"),
@@ -281,7 +283,7 @@ proptest! {
             start: *start, length: *length, areas: vec![*value, Some(*start), *value], lines: vec![*value],
         });
         let below: TrackCourse = stretches.collect();
-        let course = |seconds: Vec<Second>| Course {
+        let course = |seconds: Vec<Second>| TrialTimeline {
             // Repeats may lack a panel.
             tracks: if seconds.is_empty() { Vec::new() } else { vec![below.clone(), TrackCourse::default()] },
             title: "block 1".to_owned(),

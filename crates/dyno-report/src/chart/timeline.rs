@@ -24,12 +24,12 @@ pub(crate) struct TimelineChart {
     /// Panels below; may be empty.
     pub(crate) tracks: Vec<Track>,
     /// Repeats in order.
-    pub(crate) repeats: Vec<Course>,
+    pub(crate) repeats: Vec<TrialTimeline>,
 }
 
 /// The timeline of one trial.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Course {
+pub(crate) struct TrialTimeline {
     /// Name of the repeat.
     pub(crate) title: String,
     /// Intervals in order of time.
@@ -176,7 +176,7 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(courses: &[Course]) -> Self {
+    fn of(courses: &[TrialTimeline]) -> Self {
         let points = || courses.iter().flat_map(|course| &course.points);
         let seconds =
             points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
@@ -265,7 +265,7 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
 /// Plot areas of a trial: throughput, response times, and all panels together; the time axis is
 /// below the last one.
 struct LevelRatio<'a> {
-    course: &'a Course,
+    course: &'a TrialTimeline,
     x: Scale,
     upper: Frame,
     lower: Frame,
@@ -326,7 +326,7 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], c
     let stalls =
         places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
-    let uprights = |of: fn(&Course) -> &[f64]| -> Vec<Stroke> {
+    let uprights = |of: fn(&TrialTimeline) -> &[f64]| -> Vec<Stroke> {
         places.iter().flat_map(|place| place.uprights(of(place.course))).collect()
     };
     drawing.lines("fault", &uprights(|course| &course.faults));

@@ -180,7 +180,7 @@ fn over_time(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Vec<
         let is_drawn = sides.iter().all(|points| points.len() > 1);
         is_drawn.then(|| CurvePanel {
             title,
-            curves: curves(model, Style::Course, sides, lang),
+            curves: curves(model, Style::TimeSeries, sides, lang),
             ..CurvePanel::default()
         })
     });

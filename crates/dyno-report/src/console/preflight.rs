@@ -1,7 +1,7 @@
 //! Results of preflight as text.
 
-use crate::messages::{Lang, fill, headings, names, preflight as words, said};
-use dyno_model::preflight::{Obstacle, Place, PreflightWarning, Weight};
+use crate::messages::{Lang, fill, headings, names, preflight as words, reason};
+use dyno_model::preflight::{Obstacle, PreflightWarning, Subject, Weight};
 use serde::Serialize;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -71,19 +71,19 @@ pub fn preflight(warning: &PreflightWarning, lang: Lang) -> PreflightWords {
             let check = crate::checkup::check(seen, lang);
             (check.place, check.message, check.remedy)
         }
-        _ => (place(&warning.place, lang), message(obstacle, lang), remedy(obstacle, lang)),
+        _ => (subject(&warning.subject, lang), message(obstacle, lang), remedy(obstacle, lang)),
     };
     PreflightWords { weight: obstacle.weight(), place, message, remedy }
 }
 
-fn place(place: &Place, lang: Lang) -> String {
-    match place {
-        Place::System(name) => name.clone(),
-        Place::Storage(name) => fill!(words::STORAGE, lang, name),
-        Place::Endpoint(name) => fill!(words::ENDPOINT, lang, name),
-        Place::Load => words::LOAD.text(lang).to_owned(),
-        Place::Results => words::RESULTS.text(lang).to_owned(),
-        Place::Machine => words::THIS_MACHINE.text(lang).to_owned(),
+fn subject(subject: &Subject, lang: Lang) -> String {
+    match subject {
+        Subject::System(name) => name.clone(),
+        Subject::Storage(name) => fill!(words::STORAGE, lang, name),
+        Subject::Endpoint(name) => fill!(words::ENDPOINT, lang, name),
+        Subject::Load => words::LOAD.text(lang).to_owned(),
+        Subject::Results => words::RESULTS.text(lang).to_owned(),
+        Subject::Machine => words::THIS_MACHINE.text(lang).to_owned(),
     }
 }
 
@@ -135,9 +135,10 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
             fill!(words::TABLES_REPLACED, lang, database, tables)
         }
         Obstacle::ScriptsUntried { failure } => fill!(words::SCRIPTS_UNTRIED, lang, failure),
-        Obstacle::ClosedFolder { reason: text, .. }
-        | Obstacle::ScriptRefused { reason: text }
-        | Obstacle::Said { text, .. } => said(text, lang).into_owned(),
+        Obstacle::ScriptRefused { reason } => reason.clone(),
+        Obstacle::ClosedFolder { reason, .. } | Obstacle::Refused(reason) => {
+            reason::and_remedy(reason, lang).0
+        }
         Obstacle::Doubt(seen) => crate::checkup::check(seen, lang).message,
     }
 }
@@ -162,7 +163,7 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
         Obstacle::ScriptWrites { database, .. } | Obstacle::WritesRefused { database } => {
             fill!(words::SCRIPT_WRITES_REMEDY, lang, database)
         }
-        Obstacle::Said { remedy, .. } => said(remedy.as_ref()?, lang).into_owned(),
+        Obstacle::Refused(reason) => return reason::and_remedy(reason, lang).1,
         Obstacle::RoomUnknown { .. }
         | Obstacle::OtherSessions { .. }
         | Obstacle::Replicates
@@ -186,19 +187,20 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
 mod tests {
     use super::*;
     use crate::messages::{EN, LANGUAGES};
+    use dyno_model::plan::ServerKind;
+    use dyno_model::reason::Reason;
 
     fn found() -> [PreflightWarning; 3] {
         let system = |name: &str, obstacle| PreflightWarning {
-            place: Place::System(name.to_owned()),
+            subject: Subject::System(name.to_owned()),
             obstacle,
         };
-        let hint = "no mysql server found; searched\n  /x/mysqld\n\
-                    hint: name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; \
-                    on Debian, scripts/servers installs it";
+        let missing =
+            Reason::NoServer { kind: ServerKind::Mysql, searched: "\n  /x/mysqld".to_owned() };
         [
             system("MySQL", Obstacle::Replicates),
             system("MariaDB", Obstacle::FewConnectionsSet { set: "20".to_owned(), needed: 60 }),
-            system("B", Obstacle::said(hint)),
+            system("B", Obstacle::Refused(missing)),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! Names with values, about the run and the machine, shared by the HTML page and the test report.
 
 use crate::figures;
-use crate::messages::{Lang, Message, fill, page, said};
+use crate::messages::{Lang, Message, fill, names, page};
 use dyno_analysis::model::ReportModel;
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(crate) fn machine(model: &ReportModel, lang: Lang) -> Vec<Fact> {
         (&page::PAGE_MEMORY, figures::megabytes(environment.memory_bytes)),
         (&page::PAGE_OS, environment.os_release.clone()),
         (&page::PAGE_KERNEL, environment.kernel.clone()),
-        (&page::PAGE_VIRTUALISATION, said(&environment.virtualisation, lang).into_owned()),
+        (&page::PAGE_VIRTUALISATION, names::virtualisation(&environment.virtualisation, lang)),
         (&page::PAGE_KERNEL_SETTINGS, listed(&environment.kernel_settings)),
         (&page::PAGE_PROXIES, listed(&environment.proxies)),
     ]

@@ -1,6 +1,6 @@
 //! Sentences about a run that the text and Markdown reports share.
 
-use crate::messages::{Lang, Message, conclusion, fill, list, names, notes, reason, said, warning};
+use crate::messages::{Lang, Message, conclusion, fill, list, names, notes, reason, warning};
 use crate::{figures, words};
 use dyno_analysis::model::{
     Comparison, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
@@ -53,11 +53,8 @@ pub(crate) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
 /// The systems with their versions, if known.
 pub(crate) fn systems(model: &ReportModel, lang: Lang) -> String {
     let systems = model.provenance.systems.iter();
-    let names: Vec<String> = systems
-        .map(|system| {
-            format!("{} {}", system.name, said(&system.version, lang)).trim_end().to_owned()
-        })
-        .collect();
+    let names: Vec<String> =
+        systems.map(|system| names::with_version(&system.name, &system.version, lang)).collect();
     let is_parted = names.iter().any(|name| name.contains([',', '、']));
     let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
     fill!(notes::NOTE_SYSTEMS, lang, systems)
@@ -212,7 +209,7 @@ pub(crate) fn incompleteness(
         sentences.push(fill!(notes::NOTE_MISSING, lang, trials));
     }
     for what in completeness.unreadable.iter().take(unreadable_max) {
-        sentences.push(fill!(notes::NOTE_UNREADABLE, lang, what = said(what, lang)));
+        sentences.push(names::unreadable_note(what, lang));
     }
     if let more @ 1.. = completeness.unreadable.len().saturating_sub(unreadable_max) {
         sentences.push(fill!(notes::NOTE_UNREADABLE_MORE, lang, more));

@@ -4,7 +4,7 @@
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{
-    Lang, Message, columns, growth, headings, names, page, question, reason, said, warning,
+    Lang, Message, columns, growth, headings, names, page, question, reason, warning,
 };
 use crate::metrics::{
     DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, NAMED, OUTCOMES, PART,
@@ -491,7 +491,7 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
         any.map(move |row| (index, row))
     });
     Sheet::of_configurations(model, rows)
-        .left(&headings::KIND, |(kind, ..)| Cell::text(said(kind.name(), lang)))
+        .left(&headings::KIND, |(kind, ..)| Cell::text(reason::kind(*kind, lang)))
         .right(&columns::FAILED, |(_, failed, _)| Cell::count(*failed))
         .right(&columns::RETRIES, |(.., retries)| Cell::count(*retries))
         .table()
@@ -502,7 +502,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.configurations.iter().enumerate();
     let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
     Sheet::of_configurations(model, rows)
-        .left(&headings::KIND, |it| Cell::text(said(it.failure.kind.name(), lang)))
+        .left(&headings::KIND, |it| Cell::text(reason::kind(it.failure.kind, lang)))
         .left(&headings::ERROR_CODE, |it| Cell::text(notes::error_code(it)))
         .right(&headings::ERROR_COUNT, |it| Cell::count(it.count))
         .left(&headings::ERROR_MESSAGE, |it| Cell::text(printable::line(&it.failure.message)))
@@ -587,11 +587,12 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
     Sheet::of(rows)
         .left(&headings::SYSTEM, |(system, _)| Cell::text(&system.name))
         .left(&headings::VERSION, |(system, _)| {
-            Cell::told(Some(&system.version).filter(|version| !version.is_empty()))
+            let is_known = !system.version.is_empty();
+            Cell::told(is_known.then(|| names::version(&system.version, lang)))
         })
         .left(&headings::SETTING, |(_, setting)| Cell::told(setting.map(|(name, _)| name)))
-        .left(&headings::VALUE, |(_, setting)| {
-            Cell::told(setting.map(|(_, value)| said(value, lang)))
+        .left(&headings::VALUE, |(system, setting)| {
+            Cell::told(setting.and_then(|(name, _)| names::setting_read(system, name, lang)))
         })
         .table()
 }
@@ -607,7 +608,7 @@ pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
         .left(&page::PAGE_ASKED, |(.., asked)| Cell::text(*asked))
         .left(&page::PAGE_READ_BACK, |(system, name, _)| {
-            Cell::told(system.settings_read.get(*name).map(|value| said(value, lang)))
+            Cell::told(names::setting_read(system, name, lang))
         })
         .table()
 }

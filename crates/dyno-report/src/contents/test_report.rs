@@ -3,9 +3,7 @@
 //! it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{
-    Lang, Message, conclusion, fill, headings, names, notes as texts, page, said,
-};
+use crate::messages::{Lang, Message, conclusion, fill, headings, names, notes as texts, page};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::{cell::Cell, notes, sections, tables};
@@ -142,7 +140,7 @@ fn roles(model: &ReportModel, lang: Lang) -> Table {
     Sheet::of(&model.provenance.systems)
         .left(&headings::SYSTEM, |it| Cell::text(&it.name))
         .left(&headings::KIND, |it| Cell::text(&it.kind))
-        .left(&headings::VERSION, |it| Cell::text(said(&it.version, lang)))
+        .left(&headings::VERSION, |it| Cell::text(names::version(&it.version, lang)))
         .left(&page::PAGE_QUERY_MODE, |it| Cell::text(&it.query_mode))
         .left(&headings::PLACE, |it| Cell::text(place(it)))
         .table()

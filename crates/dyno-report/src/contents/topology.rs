@@ -3,8 +3,10 @@
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::chart::topology::{LevelRatio, TopologyChart};
-use crate::messages::{Lang, fill, headings, list, names, said};
-use dyno_analysis::model::{NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath};
+use crate::messages::{Lang, fill, headings, list, names};
+use dyno_analysis::model::{
+    NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath, TopologySystem,
+};
 
 /// Whether a node appears behind the others in the diagram, rather than before them.
 fn is_behind(role: NodeRole) -> bool {
@@ -126,7 +128,8 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
 
 /// The systems with their versions.
 fn systems(topology: &Topology, lang: Lang) -> String {
-    list(lang, &topology.systems.iter().map(|system| said(system, lang)).collect::<Vec<_>>())
+    let name = |it: &TopologySystem| names::with_version(&it.name, &it.version, lang);
+    list(lang, &topology.systems.iter().map(name).collect::<Vec<_>>())
 }
 
 /// The load generator's machine in a few words.

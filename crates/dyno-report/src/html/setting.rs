@@ -6,7 +6,7 @@ use crate::cell::Cell;
 use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
-use crate::messages::{Message, fill, headings, notes, page, said};
+use crate::messages::{Message, fill, headings, names, notes, page};
 use crate::notes::{Loops, told};
 use crate::sheet::Sheet;
 use crate::table::Table;
@@ -85,7 +85,7 @@ fn systems(page: &Page<'_>) -> Table {
     Sheet::of(&page.model.provenance.systems)
         .left(&headings::SYSTEM, |system| Cell::text(&system.name))
         .left(&headings::KIND, |system| Cell::text(&system.kind))
-        .left(&headings::VERSION, |system| Cell::text(said(&system.version, page.lang)))
+        .left(&headings::VERSION, |system| Cell::text(names::version(&system.version, page.lang)))
         .left(&page::PAGE_QUERY_MODE, |system| Cell::text(&system.query_mode))
         .left(&headings::PLACE, |system| Cell::text(origin(system)))
         .left(&page::PAGE_STARTS, |system| Cell::text(starts(page, system.starts.as_ref())))
@@ -108,8 +108,8 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
                 tbody { @for (name, asked) in &system.settings_asked { tr {
                     th scope="row" { (name) }
                     td { (asked) }
-                    td { @match system.settings_read.get(name) {
-                        Some(read) => (said(read, page.lang)),
+                    td { @match names::setting_read(system, name, page.lang) {
+                        Some(read) => (read),
                         None => (page.text(&headings::ABSENT)),
                     } }
                 } } }
@@ -126,9 +126,9 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
 
 /// All settings that a server reported.
 fn settings_read(page: &Page<'_>, system: &SystemRow) -> Markup {
-    let read = system.settings_read.iter().map(|(name, value)| (name, said(value, page.lang)));
-    let read: Vec<_> = read.collect();
-    table(read.iter().map(|(name, value)| (name.as_str(), value.as_ref())))
+    let shown = |name| names::setting_read(system, name, page.lang).unwrap_or_default();
+    let read: Vec<_> = system.settings_read.keys().map(|name| (name, shown(name))).collect();
+    table(read.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
 /// One table for all workloads, so that their options are aligned.

@@ -29,7 +29,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
             @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
-                p.alarm { (fill!(notes::NOTE_UNREADABLE, page.lang, what)) }
+                p.alarm { (names::unreadable_note(what, page.lang)) }
             }
         }
     }

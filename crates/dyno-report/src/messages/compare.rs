@@ -1,17 +1,18 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
 pub(crate) use super::languages::en::compare::*;
+use super::languages::en::{property, values, word};
 use super::languages::{Lang, Message};
 use super::names::list;
 use super::question::{Answer, Form, is_interval_told};
-use super::{fill, names, said, warning};
+use super::{fill, names, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
-    CompareModel, CompareWarningKind, Condition, ConfigurationPair, Difference, MetricPair,
-    Outcome, OverAll, SideName,
+    CompareModel, CompareWarningKind, Condition, ConfigurationPair, Difference, Differing,
+    MetricPair, Outcome, OverAll, Property, SideName, Value,
 };
 use dyno_analysis::model::{NotWorking, Verdict};
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Name of a side.
 pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
@@ -112,8 +113,8 @@ pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
             fill!(COMPARE_TRIALS, lang, base, base_measured, new, new_measured, about)
         }
         CompareWarningKind::Unreadable { side: of, what, places } => {
-            let what =
-                what.iter().map(|what| said(what, lang)).collect::<Vec<_>>().join(lang.semicolon);
+            let what: Vec<_> = what.iter().map(|what| names::unreadable(what, lang)).collect();
+            let what = what.join(lang.semicolon);
             fill!(COMPARE_UNREADABLE, lang, side = side(of), places = number(places), what)
         }
         CompareWarningKind::NotEnded { side: of, runs } => {
@@ -139,29 +140,18 @@ pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
 }
 
 fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang) -> String {
-    // Settings and options have their own names and values.
-    let is_own = |name: &str| match condition {
-        Condition::Settings
-        | Condition::KernelSettings
-        | Condition::Proxies
-        | Condition::Schema => true,
-        Condition::Workload => !name.contains(' '),
-        _ => false,
+    let shown = |values: &BTreeSet<Value>| match values.is_empty() {
+        true => NOTHING.text(lang).to_owned(),
+        false => values.iter().map(|it| value(it, lang)).collect::<Vec<_>>().join(" | "),
     };
-    let shown = |name: &str, value: &str| match value {
-        "" => NOTHING.text(lang).to_owned(),
-        value if is_own(name) => value.to_owned(),
-        value => value.split(" | ").map(|value| said(value, lang)).collect::<Vec<_>>().join(" | "),
+    let difference = |Difference { what, base, new }: &Difference| {
+        let name = match what {
+            Differing::Property(property) => self::property(*property, lang),
+            Differing::Name(name) => name,
+        };
+        fill!(DIFFERENCE, lang, name, base = shown(base), new = shown(new))
     };
-    let each: Vec<String> = values
-        .iter()
-        .map(|value| {
-            let (base, new) = (shown(&value.name, &value.base), shown(&value.name, &value.new));
-            let name =
-                if is_own(&value.name) { Cow::from(&value.name) } else { said(&value.name, lang) };
-            fill!(DIFFERENCE, lang, name, base, new)
-        })
-        .collect();
+    let each: Vec<String> = values.iter().map(difference).collect();
     let message = match condition {
         Condition::Machine => MACHINE_DIFFERS,
         Condition::Kernel => KERNEL_DIFFERS,
@@ -178,6 +168,34 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
         Condition::TableSizes => TABLE_SIZES_DIFFER,
     };
     fill!(message, lang, system, number = each.len(), values = list(lang, &each))
+}
+
+/// Name of a property that differs.
+fn property(property: Property, lang: Lang) -> &'static str {
+    property::EACH[property as usize].text(lang)
+}
+
+/// A value that differs.
+fn value(value: &Value, lang: Lang) -> String {
+    match value {
+        Value::Word(word) => word::EACH[*word as usize].text(lang).to_owned(),
+        Value::StartedByDyno(server) => fill!(values::STARTED_BY_DYNO, lang, server),
+        Value::After(time) => fill!(values::AFTER, lang, time),
+        Value::AfterTransactions(number) => fill!(values::AFTER_TRANSACTIONS, lang, number),
+        Value::AfterTransactionsPerClient(number) => {
+            fill!(values::AFTER_TRANSACTIONS_PER_CLIENT, lang, number)
+        }
+        Value::AtRows(number) => fill!(values::AT_ROWS, lang, number),
+        Value::TableSize(size) => match (size.rows, size.mebibytes()) {
+            (Some(rows), Some(size)) => fill!(values::ROWS_AND_SIZE, lang, rows, size),
+            (Some(rows), None) => fill!(values::ROWS_ONLY, lang, rows),
+            (None, size) => size.unwrap_or_default(),
+        },
+        Value::Version(version) => names::version(version, lang),
+        Value::Virtualisation(layers) => names::virtualisation(layers, lang),
+        Value::Text(text) if text.is_empty() => NOTHING.text(lang).to_owned(),
+        Value::Text(text) => text.clone(),
+    }
 }
 
 /// Summary of all verdicts: decided ones on the primary metric first, then the other metrics,
@@ -314,4 +332,39 @@ fn worst(model: &CompareModel) -> Option<(&ConfigurationPair, &MetricPair)> {
     let factor = |metric: &MetricPair| metric.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let worse = model.comparisons().filter(|(_, metric)| metric.verdict == Verdict::Worse);
     worse.max_by(|(_, one), (_, other)| factor(one).total_cmp(&factor(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::languages::EN;
+    use super::*;
+    use dyno_analysis::compare::model::Word;
+    use dyno_model::schema::TableSize;
+    use dyno_model::version::ServerVersion;
+    use dyno_store::environment::Virtualisation;
+
+    /// Errors about runs that are no repeats have the same words.
+    #[test]
+    fn properties_and_values_have_the_names_of_error_messages_in_english() {
+        for each in Property::ALL {
+            assert_eq!(property(each, EN), each.name());
+        }
+        let size = |rows, bytes| Value::TableSize(TableSize { rows, bytes });
+        let values = [
+            Value::StartedByDyno("mysql".to_owned()),
+            Value::After("5 s".to_owned()),
+            Value::AfterTransactions(7),
+            Value::AfterTransactionsPerClient(7),
+            Value::AtRows(7),
+            size(Some(5), Some(1 << 20)),
+            size(Some(5), None),
+            size(None, Some(1 << 20)),
+            Value::Version(ServerVersion::from("8.4")),
+            Value::Virtualisation(Virtualisation::ALL.to_vec()),
+            Value::Text("x".to_owned()),
+        ];
+        for each in Word::ALL.map(Value::Word).into_iter().chain(values) {
+            assert_eq!(value(&each, EN), each.to_string());
+        }
+    }
 }

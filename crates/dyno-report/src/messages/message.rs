@@ -142,8 +142,12 @@ macro_rules! messages {
                 name: concat!(stringify!($group), "::", stringify!($name)),
                 of: |texts| texts.$group.$name,
             };)+
+            /// All of them, in order: for values of an enum in the same order.
+            #[allow(dead_code, reason = "most groups have no such enum")]
+            pub(crate) const EACH: &[Message<super::Texts>] = &[$($name),+];
         })+
-        pub(crate) const ALL: &[crate::messages::message::Message<Texts>] = &[$($($group::$name),+),+];
+        #[cfg(test)]
+        pub(crate) const ALL: &[&[crate::messages::message::Message<Texts>]] = &[$($group::EACH),+];
     };
 }
 pub(super) use messages;

@@ -20,7 +20,6 @@ mod message;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod reason;
-mod stored;
 pub(crate) mod warning;
 
 pub(crate) use languages::Message;
@@ -32,7 +31,6 @@ pub(crate) use languages::en::{
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;
-pub(crate) use stored::said;
 
 #[cfg(test)]
 mod tests {
@@ -52,7 +50,7 @@ mod tests {
     fn faults(lang: &Language<Texts>) -> Vec<String> {
         let names = |text| places(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
         let mut faults = Vec::new();
-        for message in columns::ALL.iter().chain(ALL) {
+        for message in columns::ALL.iter().chain(ALL.iter().copied().flatten()) {
             let (text, declared) = (message.text(lang), names(message.text(EN)));
             if text.trim().is_empty() {
                 faults.push(format!("{}, {}: no text", message.name, lang.code));

@@ -1,12 +1,16 @@
 //! Names inside sentences: numbers of clients, metrics, reasons, lists.
 
 pub(crate) use super::languages::en::names::*;
+use super::languages::en::values;
 use super::languages::{EN, Lang, Message};
 use super::{fill, headings};
-use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
+use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel, SystemRow};
 use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::history::anomalies::Anomaly;
 use dyno_model::plan::ComparisonMetric;
+use dyno_model::version::ServerVersion;
+use dyno_store::environment::Virtualisation;
+use dyno_store::{Damage, Problem};
 use std::fmt;
 
 /// A list in a sentence: `1, 20 and 40`.
@@ -23,6 +27,60 @@ pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
 /// Name of a configuration: `MySQL (for-update), 20 clients`.
 pub(crate) fn configuration(model: &ReportModel, index: usize, lang: Lang) -> String {
     line_at(&model.line_of(index).label, model.configurations[index].clients, lang)
+}
+
+/// The version of a system.
+pub(crate) fn version(version: &ServerVersion, lang: Lang) -> String {
+    match version {
+        ServerVersion::Server(version) => version.clone(),
+        ServerVersion::Cluster { version, nodes, data_nodes } => {
+            fill!(values::CLUSTER_VERSION, lang, nodes, version, data = data_nodes)
+        }
+        ServerVersion::Replicated { version, replicas, is_synchronous } => {
+            let message = match is_synchronous {
+                true => values::REPLICAS_SYNCHRONOUS,
+                false => values::REPLICAS_ASYNCHRONOUS,
+            };
+            fill!(message, lang, version, replicas)
+        }
+    }
+}
+
+/// A system with its version, if that is known.
+pub(crate) fn with_version(system: &str, version: &ServerVersion, lang: Lang) -> String {
+    format!("{system} {}", self::version(version, lang)).trim_end().to_owned()
+}
+
+/// A setting as the server reports it, or as requested if it cannot report it.
+pub(crate) fn setting_read(system: &SystemRow, name: &str, lang: Lang) -> Option<String> {
+    let value = system.settings_read.get(name)?;
+    Some(match system.settings_unread.contains(name) {
+        true => fill!(values::NOT_READ_BACK, lang, value),
+        false => value.clone(),
+    })
+}
+
+/// Hypervisor and container.
+pub(crate) fn virtualisation(layers: &[Virtualisation], lang: Lang) -> String {
+    let name = |layer: &Virtualisation| match layer {
+        Virtualisation::VirtualMachine => values::VIRTUAL_MACHINE.text(lang),
+        Virtualisation::Container => values::CONTAINER.text(lang),
+    };
+    layers.iter().map(name).collect::<Vec<_>>().join(lang.comma)
+}
+
+/// A place that cannot be read, and why.
+pub(crate) fn unreadable(problem: &Problem, lang: Lang) -> String {
+    let Problem { place, damage } = problem;
+    match damage {
+        Damage::LastLineCut => fill!(values::LINE_CUT, lang, place),
+        Damage::Text(text) => format!("{place}: {text}"),
+    }
+}
+
+/// The same as a sentence.
+pub(crate) fn unreadable_note(problem: &Problem, lang: Lang) -> String {
+    fill!(super::notes::NOTE_UNREADABLE, lang, what = unreadable(problem, lang))
 }
 
 /// A text after its label: `warning: The kernels differ.`
@@ -124,13 +182,6 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
     if is_own { told.replacen(&format!("{name} "), &name, 1) } else { told }
 }
 
-/// A fault that is stored as text, `kill data node 2`, in the language of the report.
-pub(crate) fn fault_named(what: &str, lang: Lang) -> String {
-    let (verb, node) = what.split_once(' ').unwrap_or((what, ""));
-    let action = FaultAction::ALL.iter().find(|action| action.to_string() == verb);
-    action.map_or_else(|| what.to_owned(), |action| fault(*action, node, lang))
-}
-
 /// A node name from a spec, in the language of the report: `data node 2`.
 fn node_name(node: &str, lang: Lang) -> String {
     let (kind, number) = match node.rsplit_once(' ') {
@@ -180,12 +231,6 @@ mod tests {
         for (code, action, node, expected) in rows {
             assert_eq!(told(code, action, node), expected);
         }
-        let korean = LANGUAGES.into_iter().find(|lang| lang.code == "ko").expect("there is Korean");
-        assert_eq!(
-            fault_named("kill replica 1", korean),
-            told("ko", FaultAction::Kill, "replica 1")
-        );
-        assert_eq!(fault_named("pull the plug", korean), "pull the plug");
     }
 
     #[test]

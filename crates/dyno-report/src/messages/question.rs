@@ -5,7 +5,7 @@ use super::languages::{Lang, Message};
 use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{
-    Effect, Ending, Interaction, InteractionWith, InterimAnalyses, Question, Range, ReportModel,
+    Effect, Interaction, InteractionWith, InterimAnalyses, Question, Range, ReportModel, RunEnd,
     Varied, Verdict,
 };
 use dyno_model::words::short_factor;
@@ -205,12 +205,12 @@ pub(super) fn interim_analyses(
     lang: Lang,
 ) -> String {
     let message = match interim_analyses.ending {
-        Ending::Decided => ENDED_DECIDED,
-        Ending::Hopeless => ENDED_HOPELESS,
-        Ending::Budget => ENDED_BUDGET,
-        Ending::Limit => ENDED_LIMIT,
-        Ending::AllBlocks => ENDED_ALL_BLOCKS,
-        Ending::Unfinished => NOT_ENDED,
+        RunEnd::Decided => ENDED_DECIDED,
+        RunEnd::Hopeless => ENDED_HOPELESS,
+        RunEnd::Budget => ENDED_BUDGET,
+        RunEnd::Limit => ENDED_LIMIT,
+        RunEnd::AllBlocks => ENDED_ALL_BLOCKS,
+        RunEnd::Unfinished => NOT_ENDED,
     };
     let [blocks, most, interim_analyses] =
         [interim_analyses.blocks, interim_analyses.blocks_most, interim_analyses.interim_analyses]

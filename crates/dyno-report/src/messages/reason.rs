@@ -5,11 +5,11 @@ use super::languages::en::conclusion::{
     FOUND_CLIENTS, FOUND_RATE, NO_LOAD, NO_LOAD_ALONE, NO_LOAD_FAILING, NO_LOAD_FEW,
     NO_LOAD_GENERATOR, NO_LOAD_INTERRUPTED, NO_LOAD_SLOW, NO_LOAD_UNSTEADY,
 };
+use super::languages::en::failure;
 use super::languages::en::reason::*;
 use super::message::fill;
-use super::stored::said;
 use crate::figures;
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::LoadBy;
 use dyno_model::reason::Reason;
 use dyno_model::search::{Search, SearchEnd};
@@ -58,6 +58,9 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
         Reason::GeneratorLost { name, reason } => {
             fill!(GENERATOR_LOST, lang, name, reason = inner(reason))
         }
+        Reason::AllGeneratorsLost(reason) => {
+            fill!(ALL_GENERATORS_LOST, lang, reason = inner(reason))
+        }
         Reason::GeneratorFailed { name, reason } => {
             fill!(OF_GENERATOR, lang, name, reason = inner(reason))
         }
@@ -75,12 +78,53 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
         Reason::BackgroundFailed { name, reason } => {
             fill!(BACKGROUND_FAILED, lang, name = quoted(name), reason = inner(reason))
         }
+        Reason::NoServer { kind, searched } => with_hint(
+            fill!(NO_SERVER, lang, kind, programs = searched),
+            &fill!(NO_SERVER_HINT, lang, variable = kind.bin_dir_variable()),
+        ),
+        Reason::NotConnected { place, failure, hint } => {
+            fill!(NOT_CONNECTED, lang, place, failure = self::failure(failure, lang)) + hint
+        }
+        Reason::DatabaseNotEmpty { database, tables } => with_hint(
+            fill!(DATABASE_NOT_EMPTY, lang, database = quoted(database), tables),
+            &fill!(DATABASE_NOT_EMPTY_HINT, lang, database),
+        ),
+        Reason::NoPassword(variable) => {
+            with_hint(fill!(NO_PASSWORD, lang, variable), &fill!(NO_PASSWORD_HINT, lang, variable))
+        }
+        Reason::ScratchUnusable { folder, reason } => with_hint(
+            fill!(SCRATCH_UNUSABLE, lang, folder, reason),
+            SCRATCH_UNUSABLE_HINT.text(lang),
+        ),
+        Reason::NoUser { kind, user } => with_hint(
+            fill!(NO_USER, lang, kind, user = quoted(user)),
+            &fill!(NO_USER_HINT, lang, user),
+        ),
+        Reason::NotStarted { what, reason } => {
+            fill!(NOT_STARTED, lang, what, reason = inner(reason))
+        }
         Reason::NotTriedAgain { failures, reason } => {
             fill!(NOT_TRIED_AGAIN, lang, failures, reason = inner(reason))
         }
         Reason::InDatabase { database, reason } => {
             fill!(IN_DATABASE, lang, database, reason = inner(reason))
         }
+    }
+}
+
+/// Begins the line with the remedy.
+const HINT: &str = "\nhint: ";
+
+fn with_hint(text: String, hint: &str) -> String {
+    text + HINT + hint
+}
+
+/// A reason, and the remedy that it names.
+pub(crate) fn and_remedy(reason: &Reason, lang: Lang) -> (String, Option<String>) {
+    let text = self::reason(reason, lang);
+    match text.split_once(HINT) {
+        None => (text, None),
+        Some((text, hint)) => (text.to_owned(), Some(hint.to_owned())),
     }
 }
 
@@ -129,23 +173,24 @@ pub(crate) fn in_line(reason: &Reason, lang: Lang) -> String {
 
 /// A text with a remedy on a separate line, on one line.
 pub(crate) fn one_line(text: &str) -> String {
-    text.replace("\nhint: ", "; hint: ")
+    text.replace(HINT, "; hint: ")
 }
 
 /// A failure whose kind is in the language of the report. The message is the server's.
 fn failure(failure: &OperationFailure, lang: Lang) -> String {
-    let text = failure.to_string();
-    match text.strip_prefix(failure.kind.name()) {
-        Some(rest) => format!("{}{rest}", said(failure.kind.name(), lang)),
-        None => text,
-    }
+    format!("{}{}", kind(failure.kind, lang), failure.details())
+}
+
+/// Name of a kind of failures in tables and sentences.
+pub(crate) fn kind(kind: FailureKind, lang: Lang) -> &'static str {
+    failure::EACH[kind as usize].text(lang)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::languages::{EN, LANGUAGES};
     use super::*;
-    use dyno_model::failure::FailureKind;
+    use dyno_model::plan::ServerKind;
 
     fn samples() -> Vec<Reason> {
         let text = || Box::new(Reason::from("no room left"));
@@ -182,13 +227,32 @@ mod tests {
             Reason::ProcessEnded { reason: killed(), output: ": no memory".to_owned() },
             Reason::LauncherEnded { reason: killed(), output: String::new() },
             Reason::GeneratorFailed { name: "3 (load1)".to_owned(), reason: killed() },
+            Reason::AllGeneratorsLost(killed()),
             Reason::ConnectionClosed,
             Reason::SentNothing(3),
             Reason::BackgroundStopped { name: name(), reason: text() },
             Reason::BackgroundFailed { name: name(), reason: text() },
+            Reason::NoServer { kind: ServerKind::Mysql, searched: "\n  /x/mysqld".to_owned() },
+            Reason::NotConnected {
+                place: name(),
+                failure: failure(),
+                hint: "\nhint: wait".to_owned(),
+            },
+            Reason::DatabaseNotEmpty { database: "shop".to_owned(), tables: "orders".to_owned() },
+            Reason::NoPassword("PASSWORD".to_owned()),
+            Reason::ScratchUnusable { folder: "/x".to_owned(), reason: "read-only".to_owned() },
+            Reason::NoUser { kind: ServerKind::Mysql, user: "mysql".to_owned() },
+            Reason::NotStarted { what: "node 2 of 3".to_owned(), reason: killed() },
             Reason::NotTriedAgain { failures: 2, reason: text() },
             Reason::Killed.in_database(Some("dyno_2")),
         ]
+    }
+
+    #[test]
+    fn every_kind_of_failures_has_its_own_name_in_english() {
+        for each in FailureKind::ALL {
+            assert_eq!(kind(each, EN), each.name());
+        }
     }
 
     /// Errors and reports use the same words.

@@ -93,8 +93,8 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
         Warning::CountersUnbalanced { identities } => {
             fill!(COUNTERS_UNBALANCED, lang, identities = list(lang, identities))
         }
-        Warning::FaultNotMade { what, reason } => {
-            fill!(FAULT_NOT_MADE, lang, what = names::fault_named(what, lang), reason)
+        Warning::FaultNotMade { action, node, reason } => {
+            fill!(FAULT_NOT_MADE, lang, what = names::fault(*action, node, lang), reason)
         }
         Warning::AuditViolated => fill!(AUDIT_VIOLATED, lang),
         Warning::ViolatedIn { databases } => {

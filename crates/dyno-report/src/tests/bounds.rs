@@ -6,7 +6,7 @@ use dyno_analysis::analyse;
 use dyno_analysis::model::{ConfigurationRow, Figures, Metric, PercentilePoint};
 use dyno_model::plan::ComparisonMetric;
 use dyno_store::TrialOutcome;
-use dyno_store::fixture::{Shape, never_started};
+use dyno_store::fixture::{Shape, leave_unstarted};
 
 #[test]
 fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report() {
@@ -57,7 +57,7 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
         .id
         .clone();
     let commits = data.trials[&id].transaction.len();
-    never_started(&mut data, 0, commits / 50);
+    leave_unstarted(&mut data, 0, commits / 50);
     let model = analyse(&data);
     let [row, other] = [0, 1].map(|at: usize| &model.configurations[at].figures);
     let p99 = row.estimate(Metric::P99).expect("there are values");

@@ -28,9 +28,9 @@ pub struct Environment {
     pub os_release: String,
     /// Processor architecture.
     pub architecture: String,
-    /// Hypervisor or container as far as the system reports it; empty when it appears to be bare
-    /// metal.
-    pub virtualisation: String,
+    /// Hypervisor and container as far as the system reports them; empty when it appears to be
+    /// bare metal.
+    pub virtualisation: Vec<Virtualisation>,
     /// Version of dyno.
     pub dyno_version: String,
     /// `release` or `debug`.
@@ -40,6 +40,18 @@ pub struct Environment {
     pub kernel_settings: BTreeMap<String, String>,
     /// Versions of the proxies that the run starts, by kind.
     pub proxies: BTreeMap<String, String>,
+}
+
+dyno_model::named! {
+    /// A layer between the operating system and the hardware.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Virtualisation {
+        /// A hypervisor.
+        VirtualMachine = "virtual machine",
+        /// A container.
+        Container = "container",
+    }
 }
 
 /// Kernel settings that database performance depends on: connections (queues, ports), write-back,
@@ -146,18 +158,18 @@ fn os_pretty_name(os_release: &str) -> String {
         .unwrap_or_default()
 }
 
-fn virtualisation(root: &Path, cpuinfo: &str) -> String {
+fn virtualisation(root: &Path, cpuinfo: &str) -> Vec<Virtualisation> {
     let mut kinds = Vec::new();
     if cpuinfo_field(cpuinfo, "flags")
         .next()
         .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
     {
-        kinds.push("virtual machine");
+        kinds.push(Virtualisation::VirtualMachine);
     }
     if root.join(".dockerenv").exists() || root.join("run/.containerenv").exists() {
-        kinds.push("container");
+        kinds.push(Virtualisation::Container);
     }
-    kinds.join(", ")
+    kinds
 }
 
 #[cfg(test)]

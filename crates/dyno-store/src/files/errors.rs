@@ -1,7 +1,8 @@
 //! `errors.csv`: the errors of a trial's clients over time, one line per interval and kind. The
 //! file exists only when errors occurred.
 
-use crate::timeline::{Problems, finite, is_warmup, parse_rows, phase};
+use crate::problem::Problems;
+use crate::timeline::{finite, is_warmup, parse_rows, phase};
 use dyno_model::failure::FailureKind;
 use dyno_model::record::IntervalRecord;
 use std::fmt::Write as _;

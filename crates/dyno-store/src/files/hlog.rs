@@ -5,7 +5,7 @@
 //! interval in milliseconds. Transactions of the measured window carry no tag, because other tools
 //! show untagged intervals first.
 
-use crate::timeline::Problems;
+use crate::problem::{Damage, Problems};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dyno_files::read_from;
@@ -176,16 +176,16 @@ pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
         histograms.lines += 1;
         let number = histograms.lines;
         if !line.ends_with(b"\n") {
-            let what = read
-                .map_or_else(|error| error.to_string(), |_| "the last line is cut off".to_owned());
-            problems.push((number, what));
+            let damage =
+                read.map_or_else(|error| error.to_string().into(), |_| Damage::LastLineCut);
+            problems.push((number, damage));
             return (histograms, problems);
         }
         if line.starts_with(b"#") || line == b"\n" {
             continue;
         }
         if let Err(what) = add_line(&mut histograms, &line, &mut deserializer) {
-            problems.push((number, what));
+            problems.push((number, what.into()));
         }
     }
 }
@@ -452,7 +452,8 @@ mod tests {
         };
         let problem = |histogram: &[u8]| {
             let (_, problems) = parse(&line(histogram)[..]);
-            problems.first().map(|(_, what)| what.replace("the histogram cannot be decoded: ", ""))
+            let what = problems.first().map(|(_, damage)| damage.to_string());
+            what.map(|what| what.replace("the histogram cannot be decoded: ", ""))
         };
         let cut_off = Some("it is cut off".to_owned());
         assert_eq!(problem(&whole(8, 8)), None);

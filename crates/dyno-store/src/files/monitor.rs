@@ -5,7 +5,8 @@
 //! their increase since the first sample. Missing values are empty. `sessions.csv` has a line per
 //! group of sessions: `at_s,sessions,state,wait,statement`.
 
-use crate::timeline::{Problems, shortened};
+use crate::problem::{Damage, Problems};
+use crate::timeline::shortened;
 use dyno_model::monitor::{Sample, SessionGroup, is_total};
 use std::collections::BTreeMap;
 
@@ -81,15 +82,17 @@ pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
     for (number, cells) in records(text, &mut problems) {
         if number == 1 {
             if cells.first().map(String::as_str) != Some("at_s") {
-                problems.push((1, "the first column is not `at_s`".to_owned()));
+                problems.push((1, "the first column is not `at_s`".into()));
                 break;
             }
             columns = cells[1..].to_vec();
         } else {
             match parse_line(&columns, &cells) {
                 Some(sample) => samples.push(sample),
-                None => problems
-                    .push((number, format!("not a sample: `{}`", shortened(&cells.join(","))))),
+                None => problems.push((
+                    number,
+                    format!("not a sample: `{}`", shortened(&cells.join(","))).into(),
+                )),
             }
         }
     }
@@ -119,13 +122,13 @@ pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
     let (mut interim_analyses, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
     for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
         let [at, sessions, state, wait, statement] = cells.as_slice() else {
-            problems.push((number, "not a group of sessions".to_owned()));
+            problems.push((number, "not a group of sessions".into()));
             continue;
         };
         let (Some(at_s), Ok(sessions)) = (finite(at), sessions.parse()) else {
             problems.push((
                 number,
-                format!("not a group of sessions: `{}`", shortened(&cells.join(","))),
+                format!("not a group of sessions: `{}`", shortened(&cells.join(","))).into(),
             ));
             continue;
         };
@@ -151,7 +154,7 @@ fn records(text: &str, problems: &mut Problems) -> Vec<(usize, Vec<String>)> {
     for (i, line) in text.split_inclusive('\n').enumerate() {
         match line.strip_suffix('\n') {
             Some(line) => records.push((i + 1, cells(line))),
-            None => problems.push((i + 1, "the last line is cut off".to_owned())),
+            None => problems.push((i + 1, Damage::LastLineCut)),
         }
     }
     records

@@ -1,5 +1,6 @@
 //! `timeline.csv`: a trial over time, one line per interval.
 
+use crate::problem::{Damage, Problems};
 use dyno_model::latency;
 use dyno_model::printable;
 use dyno_model::record::IntervalRecord;
@@ -13,9 +14,6 @@ pub(crate) const HEADER: &str =
 
 const WARM_UP: &str = "warm-up";
 const MEASURE: &str = "measure";
-
-/// Unreadable lines, with the reason.
-pub(crate) type Problems = Vec<(usize, String)>;
 
 /// One line of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,19 +97,22 @@ pub(crate) fn parse_rows<T>(
     for (i, line) in text.split_inclusive('\n').enumerate() {
         let number = i + 1;
         let Some(content) = line.strip_suffix('\n') else {
-            problems.push((number, "the last line is cut off".to_owned()));
+            problems.push((number, Damage::LastLineCut));
             break;
         };
         if number == 1 {
             if line != header {
-                problems.push((number, format!("the columns are not `{}`", header.trim_end())));
+                problems
+                    .push((number, format!("the columns are not `{}`", header.trim_end()).into()));
                 break;
             }
             continue;
         }
         match parse_row(content) {
             Some(row) => lines.push(row),
-            None => problems.push((number, format!("not {what}: `{}`", shortened(content)))),
+            None => {
+                problems.push((number, format!("not {what}: `{}`", shortened(content)).into()));
+            }
         }
     }
     (lines, problems)

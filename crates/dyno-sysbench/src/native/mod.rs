@@ -9,7 +9,7 @@ pub(crate) mod prepare;
 use crate::bundled::bundled;
 use crate::options::Options;
 use crate::options::definition::Value;
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
@@ -17,7 +17,7 @@ use dyno_model::target::Engine;
 /// The native workload that is equivalent to the bundled script of this name with these options;
 /// `None` when there is none, or when it does not support the options.
 pub(crate) fn native(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Native> {
-    let setting = Setting { engine, clients: options.general.threads, seed };
+    let setting = WorkloadContext { engine, clients: options.general.threads, seed };
     Native::build(&plan(script, options)?, setting).ok()
 }
 

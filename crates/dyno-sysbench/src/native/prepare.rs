@@ -102,7 +102,7 @@ fn make_table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::workload::{Native, Setting, catalog};
+    use dyno_engine::workload::{Native, WorkloadContext, catalog};
     use dyno_model::catalog::OptionValue;
     use dyno_model::plan::WorkloadPlan;
     use dyno_model::target::{Endpoint, Engine};
@@ -118,8 +118,9 @@ mod tests {
         options.0.insert("tables".to_owned(), OptionValue::Integer(2));
         options.0.insert("table_size".to_owned(), OptionValue::Integer(30));
         let plan = WorkloadPlan::new("oltp_read_only", options);
-        let native = Native::build(&plan, Setting { engine: Engine::Sqlite, clients: 1, seed: 7 })
-            .expect("defaults are right");
+        let native =
+            Native::build(&plan, WorkloadContext { engine: Engine::Sqlite, clients: 1, seed: 7 })
+                .expect("defaults are right");
         let lines = Mutex::new(Vec::new());
         let outcome = prepare(&Preparation {
             targets: std::slice::from_ref(target),

@@ -209,7 +209,7 @@ fn not_started(job: &Job<'_>, runner: &Runner, error: &TrialError) -> u8 {
             return CUT_OFF;
         }
         TrialError::Interrupted => return INTERRUPTED,
-        TrialError::Ramp(failure) => match runner.targets.first() {
+        TrialError::NotConnected(failure) => match runner.targets.first() {
             Some(target) => failures::tell(logger, Action::Starting, failure, target),
             None => logger.fatal(&error.to_string()),
         },

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_drivers::null::server::{Options, Protocol, serve};
-use dyno_engine::workload::{Native, Setting};
+use dyno_engine::workload::{Native, WorkloadContext};
 use dyno_engine::{LoadInput, LoadRecord};
 use dyno_host::server;
 use dyno_model::catalog::WorkloadDescription;
@@ -92,7 +92,7 @@ fn tried(
     let described =
         catalog.iter().find(|workload| workload.name == WORKLOAD).expect("it is in the catalogue");
     let plan = WorkloadPlan::new(WORKLOAD, described.defaults());
-    let native = Native::build(&plan, Setting { engine: target.engine, clients, seed: 1 })
+    let native = Native::build(&plan, WorkloadContext { engine: target.engine, clients, seed: 1 })
         .map_err(failed)?;
     let load = LoadPlan::new(StopRule::Duration(LOAD));
     let input = LoadInput {

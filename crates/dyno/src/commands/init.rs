@@ -51,7 +51,7 @@ pub(crate) fn init(
         Some(url) => of_database(url, arguments.out.as_deref(), catalog)?,
         None => of_server(arguments.out.as_deref()),
     };
-    let Begun { spec, text, script } = begun;
+    let FirstSpec { spec, text, script } = begun;
     for path in std::iter::once(&spec).chain(script.iter().map(|(path, _)| path)) {
         if path.exists() {
             let text = format!("{} exists already", path.display());
@@ -89,14 +89,14 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Files to write.
-struct Begun {
+struct FirstSpec {
     spec: PathBuf,
     text: String,
     script: Option<(PathBuf, String)>,
 }
 
 /// A spec for a server that dyno starts: the first installed one, else the built-in SQLite.
-fn of_server(out: Option<&Path>) -> Begun {
+fn of_server(out: Option<&Path>) -> FirstSpec {
     let installed =
         ServerKind::FAMILIAR.into_iter().find(|kind| server::locate(*kind, None).is_ok());
     let kind = installed.unwrap_or(ServerKind::BUILT_IN);
@@ -115,7 +115,7 @@ fn of_server(out: Option<&Path>) -> Begun {
         &CLIENTS,
         "clients beyond the server's number of processors wait for each other",
     ));
-    Begun {
+    FirstSpec {
         spec: out.map_or_else(|| PathBuf::from(format!("{kind}.toml")), Path::to_owned),
         text,
         script: None,
@@ -127,7 +127,7 @@ fn of_database(
     url: &str,
     out: Option<&Path>,
     catalog: &[WorkloadDescription],
-) -> Result<Begun, Failure> {
+) -> Result<FirstSpec, Failure> {
     let cannot = |error: String| Failure::new(exit_code::SERVER_FAILED, error);
     let (name, one) = OneLine::of_workload("rush").spec(url, None, None)?;
     let plan = spec_file::of_line(&name, &one, catalog)?;
@@ -194,7 +194,7 @@ fn of_database(
         format!("the server accepts {} connections; in use: {}", limit.max, limit.in_use)
     });
     text.push_str(&load(&clients, &said));
-    Ok(Begun { spec, text, script })
+    Ok(FirstSpec { spec, text, script })
 }
 
 /// The address of the database without its password; a file's path is valid from any folder of the

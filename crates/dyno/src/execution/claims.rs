@@ -3,6 +3,7 @@
 use crate::data::Missing;
 use crate::system::Ready;
 use crate::systems::Systems;
+use dyno_host::HostError;
 use dyno_host::counters::WriteMarks;
 use dyno_host::marker::ClaimOptions;
 use dyno_model::event::Listener;
@@ -46,7 +47,7 @@ impl<'p> Systems<'p> {
     ///
     /// # Errors
     /// A description, when another run uses one.
-    pub(crate) fn check_claims(&mut self, system: usize) -> Result<(), String> {
+    pub(crate) fn check_claims(&mut self, system: usize) -> Result<(), HostError> {
         let is_marked = self.data_policy(system) != DataPolicy::Existing;
         self.ready(system).map_or(Ok(()), |ready| ready.check_claims(is_marked))
     }

@@ -8,6 +8,7 @@ use crate::systems::Systems;
 use crate::workload_set::{GroupData, WorkloadSet, only_reads};
 use dyno_engine::loading::{self, LoadError, Loading};
 use dyno_engine::workload::DataSet;
+use dyno_host::HostError;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -43,6 +44,12 @@ impl Missing {
 impl From<String> for Missing {
     fn from(reason: String) -> Self {
         Self::System(reason.into())
+    }
+}
+
+impl From<HostError> for Missing {
+    fn from(error: HostError) -> Self {
+        Self::System(error.into())
     }
 }
 
@@ -300,7 +307,7 @@ impl Systems<'_> {
     ///
     /// # Errors
     /// When a database cannot be claimed.
-    pub(crate) fn enter(&mut self, configuration: usize) -> Result<(), String> {
+    pub(crate) fn enter(&mut self, configuration: usize) -> Result<(), HostError> {
         let (system, names) = (
             self.system_of(configuration),
             self.plan.databases(&self.plan.configurations[configuration]),

@@ -23,7 +23,8 @@ use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
     Via,
 };
-use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
+use dyno_model::preflight::{Obstacle, PreflightWarning, Subject};
+use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,10 +56,10 @@ pub(crate) fn check(
     length_of_trials(plan, found);
     open_files(plan, found);
     results_space(plan, out, found);
-    found.extend(generators::obstacles(plan).into_iter().map(|it| warning(Place::Load, it)));
+    found.extend(generators::obstacles(plan).into_iter().map(|it| warning(Subject::Load, it)));
     let machine = checkup::machine(&Environment::capture());
     let obstacles = machine.into_iter().filter(Observation::is_warning).map(Obstacle::Doubt);
-    found.extend(obstacles.map(|obstacle| warning(Place::Machine, obstacle)));
+    found.extend(obstacles.map(|obstacle| warning(Subject::Machine, obstacle)));
     storages(plan, found);
     ways(plan, found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -76,8 +77,8 @@ pub(crate) fn check(
     warnings
 }
 
-fn warning(place: Place, obstacle: Obstacle) -> PreflightWarning {
-    PreflightWarning { place, obstacle }
+fn warning(subject: Subject, obstacle: Obstacle) -> PreflightWarning {
+    PreflightWarning { subject, obstacle }
 }
 
 /// Times within a trial are recorded as 48-bit nanoseconds.
@@ -87,7 +88,7 @@ fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         load.warmup.0.saturating_add(load.time_limit.0).saturating_add(load.grace.0)
     });
     if longest.max().unwrap_or(0) > TRIAL_NANOS_MAX {
-        found.push(warning(Place::Load, Obstacle::TrialTooLong));
+        found.push(warning(Subject::Load, Obstacle::TrialTooLong));
     }
 }
 
@@ -107,7 +108,7 @@ fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)
     {
         let open_files::TooFew { needed, allowed, .. } = short;
-        found.push(warning(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
+        found.push(warning(Subject::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
 
@@ -118,31 +119,29 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarni
         out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
     });
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-    space(place, needed, Place::Results, found);
+    space(place, needed, Subject::Results, found);
 }
 
 /// The programs on network paths must exist.
 fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     for endpoint in &plan.endpoints {
         if let Err(error) = network_path::locate(&endpoint.via) {
-            found.push(warning(
-                Place::Endpoint(endpoint.name.clone()),
-                Obstacle::said(&error.to_string()),
-            ));
+            let subject = Subject::Endpoint(endpoint.name.clone());
+            found.push(warning(subject, Obstacle::Refused(error.into())));
         }
     }
 }
 
 /// The program of a command must exist.
 fn missing_program(
-    place: &Place,
+    subject: &Subject,
     key: &str,
     command: Option<&str>,
     found: &mut Vec<PreflightWarning>,
 ) {
     if let Some(program) = command.and_then(missing_command) {
         let obstacle = Obstacle::NoProgram { key: key.to_owned(), program: program.to_owned() };
-        found.push(warning(place.clone(), obstacle));
+        found.push(warning(subject.clone(), obstacle));
     }
 }
 
@@ -154,10 +153,10 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
             .any(|configuration| configuration.variation.storage.as_ref() == Some(&storage.name))
     };
     for storage in plan.storages.iter().filter(is_used) {
-        let place = Place::Storage(storage.name.clone());
+        let subject = Subject::Storage(storage.name.clone());
         let commands = [("before", &storage.before), ("after", &storage.after)];
         for (key, command) in commands {
-            missing_program(&place, key, command.as_deref(), found);
+            missing_program(&subject, key, command.as_deref(), found);
         }
         if storage.before.is_some() {
             continue;
@@ -165,19 +164,21 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
         for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
             let name = folder.display().to_string();
             if !folder.is_dir() {
-                found.push(warning(place.clone(), Obstacle::NoFolder { folder: name }));
+                found.push(warning(subject.clone(), Obstacle::NoFolder { folder: name }));
             } else if let Some(error) =
                 kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
             {
-                let error = error.to_string();
-                let reason = error.split("\nhint: ").next().unwrap_or_default().to_owned();
-                found.push(warning(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
+                let reason = error.into();
+                found.push(warning(
+                    subject.clone(),
+                    Obstacle::ClosedFolder { folder: name, reason },
+                ));
             }
         }
         let data =
             (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
         if storage.data.is_dir() {
-            space(&storage.data, SERVER_BYTES + data, place, found);
+            space(&storage.data, SERVER_BYTES + data, subject, found);
         }
     }
 }
@@ -193,7 +194,7 @@ fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> 
     })
 }
 
-fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarning>) {
+fn space(path: &Path, needed: u64, subject: Subject, found: &mut Vec<PreflightWarning>) {
     let folder = path.display().to_string();
     let obstacle = match probe::disk_space(path).map(|space| space.free) {
         Ok(free) if free >= needed => return,
@@ -202,7 +203,7 @@ fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarnin
         }
         Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },
     };
-    found.push(warning(place, obstacle));
+    found.push(warning(subject, obstacle));
 }
 
 /// The checks of one system of a plan.
@@ -213,13 +214,17 @@ struct Look<'p, 'f> {
 }
 
 impl<'p> Look<'p, '_> {
-    fn place(&self) -> Place {
-        Place::System(self.plan.systems[self.index].name.clone())
+    fn subject(&self) -> Subject {
+        Subject::System(self.plan.systems[self.index].name.clone())
     }
 
     fn tell(&mut self, obstacle: Obstacle) {
-        let place = self.place();
-        self.found.push(warning(place, obstacle));
+        let subject = self.subject();
+        self.found.push(warning(subject, obstacle));
+    }
+
+    fn refuse(&mut self, reason: impl Into<Reason>) {
+        self.tell(Obstacle::Refused(reason.into()));
     }
 
     /// Reports each obstacle once, however many configurations have it.
@@ -242,7 +247,7 @@ impl<'p> Look<'p, '_> {
     fn options(&mut self) {
         let wrong = workload_set::of_system(self.plan, self.index).filter_map(Result::err);
         let mut tell = self.once();
-        wrong.for_each(|message| tell(Obstacle::said(&message)));
+        wrong.for_each(|message| tell(Obstacle::Refused(message.into())));
     }
 
     fn managed_server(&mut self, managed: &ManagedServer) {
@@ -279,21 +284,21 @@ impl<'p> Look<'p, '_> {
             self.connections_allowed(&server);
         }
         for refusal in refusals {
-            self.tell(Obstacle::said(&refusal.to_string()));
+            self.refuse(refusal);
         }
         if !managed.kind.engine().keeps_data() {
             return;
         }
         let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
         if let Err(error) = server::check_place(managed.kind, &scratch) {
-            return self.tell(Obstacle::said(&error.to_string()));
+            return self.refuse(error);
         }
         // A saved data set, and a copy of it.
         let copies = if plan.restores(index, most_rows(plan, index)) { 2 } else { 1 };
         space(
             &scratch,
             copies * (SERVER_BYTES + data_bytes(plan, index)),
-            self.place(),
+            self.subject(),
             self.found,
         );
     }
@@ -321,7 +326,7 @@ impl<'p> Look<'p, '_> {
                 ("stop", exclusive.map(|exclusive| exclusive.stop.as_str())),
             ];
             for (key, command) in commands {
-                missing_program(&self.place(), key, command, self.found);
+                missing_program(&self.subject(), key, command, self.found);
             }
         }
         let monitor = source.monitor.as_ref().map(|monitor| monitor.command.as_str());
@@ -332,7 +337,7 @@ impl<'p> Look<'p, '_> {
         if let Some(hooks) = hooks(plan, index, None).filter(|_| plan.is_exclusive(index)) {
             // The system is not running yet, so no other check is possible.
             if let Err(error) = hooks.is_down() {
-                self.tell(Obstacle::said(&error.to_string()));
+                self.refuse(error);
             }
             return;
         }
@@ -344,16 +349,16 @@ impl<'p> Look<'p, '_> {
             (&source.endpoint, existing::target(source, system.query_mode, timeout))
             && let Err(error) = marker::check_unused(&target)
         {
-            return self.tell(Obstacle::said(&error.to_string()));
+            return self.refuse(error);
         }
         let connected =
             match existing::connect(source, system.query_mode, timeout, &BTreeMap::new()) {
                 Ok(connected) => connected,
-                Err(error) => return self.tell(Obstacle::said(&error.to_string())),
+                Err(error) => return self.refuse(error),
             };
         let target = &connected.target;
         if let Some(text) = connected.pooler.as_ref().and_then(|it| it.obstacle(target)) {
-            return self.tell(Obstacle::said(&text));
+            return self.refuse(text);
         }
         let is_pooled = self.is_pooled(target, connected.pooler.as_ref());
         match self.databases(source, target) {
@@ -362,7 +367,7 @@ impl<'p> Look<'p, '_> {
                     self.database(source, database, is_pooled, yes_write_to);
                 }
             }
-            Err(error) => self.tell(Obstacle::said(&error)),
+            Err(error) => self.refuse(error),
         }
         if let Err(failure) = self.server_state(target) {
             self.tell(Obstacle::StateUnknown { failure: failure.to_string() });
@@ -384,7 +389,7 @@ impl<'p> Look<'p, '_> {
                 Err(failure) => Some(failure.to_string()),
             };
             if let Some(problem) = problem {
-                self.tell(Obstacle::said(&format!("endpoint {}: {problem}", endpoint.name)));
+                self.refuse(format!("endpoint {}: {problem}", endpoint.name));
             }
         }
         is_pooled
@@ -407,33 +412,36 @@ impl<'p> Look<'p, '_> {
         if source.data == DataPolicy::Copy {
             return self.originals(target);
         }
-        let claim = marker::examine(target, &options);
-        if claim.is_ok()
-            && let Err(error) = marker::check_unused(target)
-        {
-            self.tell(Obstacle::said(&error.to_string()));
-        }
-        if let Err(error) = &claim
-            && !(source.data == DataPolicy::Existing
-                && (scripts_only(self.plan, self.index) || only_reads(self.plan, self.index)))
-        {
-            self.tell(Obstacle::said(&error.to_string()));
-        }
-        let is_read = claim.is_err() && source.data == DataPolicy::Existing;
-        if is_read && is_pooled {
+        let uses_tables = source.data == DataPolicy::Existing;
+        let claim = match marker::examine(target, &options) {
+            Ok(claim) => {
+                if let Err(error) = marker::check_unused(target) {
+                    self.refuse(error);
+                }
+                Some(claim)
+            }
+            Err(error) => {
+                let (plan, index) = (self.plan, self.index);
+                if !(uses_tables && (scripts_only(plan, index) || only_reads(plan, index))) {
+                    self.refuse(error);
+                }
+                None
+            }
+        };
+        if claim.is_none() && uses_tables && is_pooled {
             let database = target.database_name();
-            return self.tell(Obstacle::said(&format!(
+            return self.refuse(format!(
                 "a connection pooler is in front of the server, so dyno cannot make its sessions \
                  read-only on the database {database:?}\n\
                  hint: connect to the server directly, or, if dyno may write to the database, add \
                  --yes-write-to {database}"
-            )));
+            ));
         }
-        if let (DataPolicy::Own, Ok(claim)) = (source.data, &claim) {
+        if let (DataPolicy::Own, Some(claim)) = (source.data, &claim) {
             self.replaced(target, claim);
         }
-        self.scripts(source, target, claim.as_ref().ok());
-        self.programs(source, target, claim.as_ref().ok());
+        self.scripts(source, target, claim.as_ref());
+        self.programs(source, target, claim.as_ref());
     }
 
     /// Names the tables of others that workloads replace.
@@ -456,7 +464,7 @@ impl<'p> Look<'p, '_> {
     /// unless a setup script runs first.
     fn originals(&mut self, target: &Target) {
         if let Err(error) = copies::inspect(target) {
-            self.tell(Obstacle::said(&error.to_string()));
+            self.refuse(error);
         }
         let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_made_once()));
         let mut tell = self.once();
@@ -560,7 +568,11 @@ impl<'p> Look<'p, '_> {
 
     /// The existing databases that a run uses. Where dyno creates its tables, it also creates
     /// missing databases.
-    fn databases(&self, source: &ExistingSystem, target: &Target) -> Result<Vec<Target>, String> {
+    fn databases(
+        &self,
+        source: &ExistingSystem,
+        target: &Target,
+    ) -> Result<Vec<Target>, HostError> {
         let names = self.plan.databases_of(self.index);
         let own = self.plan.uses_own_database(self.index).then(|| target.clone());
         if names.is_empty() {
@@ -569,7 +581,7 @@ impl<'p> Look<'p, '_> {
         if source.data == DataPolicy::Existing {
             missing(target, &names)?;
         }
-        let are_there = databases::are_there(target, &names).map_err(|error| error.to_string())?;
+        let are_there = databases::are_there(target, &names)?;
         let there = names.iter().zip(are_there).filter(|(_, is_there)| *is_there);
         Ok(own.into_iter().chain(there.map(|(name, _)| databases::beside(target, name))).collect())
     }

@@ -293,7 +293,7 @@ fn measure(
         AnyWorkload::run(own, &TrialInput { barrier, ..input.clone() }, listener)
     });
     let measured = measured.map(|mut record| {
-        ready.version().clone_into(&mut record.server_version);
+        record.server_version = ready.version().to_string();
         watch.finish(&mut record, &configuration.load);
         // Clients may give up before dyno notices that the server died, and dyno gets no notice
         // from a server that it did not start.

@@ -231,12 +231,18 @@ impl Fleet {
         };
         // Generators may survive the launcher of all, but nothing would end them then.
         let of_all = |it: &&Launched| it.generator.is_none();
-        match lock(&self.launches).iter().find(of_all).and_then(Launched::ending) {
-            Some(ending) => {
-                let is_lost = |(_, event): &(usize, Event)| matches!(event, Event::Lost(_));
-                lost(events.try_iter().find(is_lost).map_or(0, |(number, _)| number), ending)
+        let Some(ending) = lock(&self.launches).iter().find(of_all).and_then(Launched::ending)
+        else {
+            return Ok(event);
+        };
+        // It may end before the connection of the generator that it lost does.
+        let deadline = Instant::now() + ENDING_OF_ALL;
+        loop {
+            match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok((number, Event::Lost(_))) => return lost(number, ending),
+                Ok(_) => {}
+                Err(_) => return Err(TrialError::Failed(Reason::AllGeneratorsLost(ending.into()))),
             }
-            None => Ok(event),
         }
     }
 

@@ -319,7 +319,7 @@ fn load(order: &LoadOrder, reports: &Reports, interrupts: &AtomicUsize) {
 /// Sends intervals, and how many clients are ready, to the coordinator.
 impl Listener for Reports {
     fn event(&mut self, event: &Event) {
-        if let Event::Progress { phase: Phase::Ramp, done, .. } = event {
+        if let Event::Progress { phase: Phase::Connecting, done, .. } = event {
             self.send(PartReport::Connected(*done as u32));
         }
     }

@@ -5,7 +5,7 @@
 //! pgbench starts intervals at whole seconds and writes each when it is over. The first one is
 //! therefore shorter than the others by an unknown time and is ignored; the last is not written.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::transaction_log::EPOCH;
 use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
@@ -168,8 +168,9 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
             (sum.squares / sum.transactions - mean * mean).max(0.0).sqrt() * 1e3;
         (latency.min, latency.max) = (sum.min as u64 * 1_000, sum.max as u64 * 1_000);
     }
-    reading.course =
-        Course::Rates(rows.iter().map(|(start, row)| line(start - began, length, row)).collect());
+    reading.course = TimeSeries::Rates(
+        rows.iter().map(|(start, row)| line(start - began, length, row)).collect(),
+    );
     reading
 }
 

@@ -1,6 +1,6 @@
 //! Imported results as a results folder for reports and comparisons.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::sample::intervals;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
@@ -14,7 +14,7 @@ use dyno_model::target::QueryMode;
 use dyno_model::warning::Warning;
 use dyno_store::environment::Environment;
 use dyno_store::{RunWriter, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A result with the name of its system and of its file.
@@ -62,8 +62,13 @@ pub(crate) fn write(
             .map(|it| &it.reading.server_version);
         writer.event(&Event::SystemReady {
             system: system.name.clone(),
-            version: versions.find(|version| !version.is_empty()).cloned().unwrap_or_default(),
+            version: versions
+                .find(|version| !version.is_empty())
+                .cloned()
+                .unwrap_or_default()
+                .into(),
             settings: BTreeMap::new(),
+            unread: BTreeSet::new(),
             start: None,
         });
     }
@@ -86,12 +91,14 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     let reading = &named.reading;
     writer.event(&Event::TrialStarted { trial: trial.id.clone() });
     match &reading.course {
-        Course::Unknown => {}
-        Course::Rates(lines) => writer.course(&trial.id, lines),
-        Course::Times(intervals) => {
+        TimeSeries::Unknown => {}
+        TimeSeries::Rates(lines) => writer.course(&trial.id, lines),
+        TimeSeries::Times(intervals) => {
             intervals.iter().cloned().for_each(|it| interval(writer, trial, it));
         }
-        Course::Samples(samples) => intervals(samples).for_each(|it| interval(writer, trial, it)),
+        TimeSeries::Samples(samples) => {
+            intervals(samples).for_each(|it| interval(writer, trial, it))
+        }
     }
     let mut record = TrialRecord {
         trial: trial.clone(),

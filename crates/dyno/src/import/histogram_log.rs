@@ -1,7 +1,7 @@
 //! HdrHistogram interval logs (`.hlog`), as written by jHiccup, cassandra-stress, YCSB and dyno.
 //! Lines with a tag describe parts of the whole and are ignored.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use dyno_model::counters::UnknownCount;
 use dyno_model::latency::{self, LatencySummary};
 use dyno_model::record::IntervalRecord;
@@ -60,6 +60,6 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     };
     reading.counters.committed = sum.len();
     reading.counters.unknown.extend([UnknownCount::Failed, UnknownCount::Retries]);
-    reading.course = Course::Times(intervals);
+    reading.course = TimeSeries::Times(intervals);
     Ok(reading)
 }

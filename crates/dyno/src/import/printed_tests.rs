@@ -1,7 +1,7 @@
 //! Tests on the output of sysbench 1.0.20 and pgbench 15 (crates/dyno/tests/imported), value by
 //! value, and on input that must be refused.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::{Hints, read, sample};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -103,11 +103,11 @@ fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
     let [checkpoints] = found(&["sysbench-checkpoints.log"]).unwrap().try_into().expect("one run");
     assert_eq!(checkpoints.latency.p95, 0, "that of a part is not that of the run");
     let [first, second] = found(&["sysbench-two.log"]).unwrap().try_into().expect("two runs");
-    assert!(matches!(first.course, Course::Unknown), "{first:?}");
-    assert!(matches!(&second.course, Course::Rates(lines) if lines.len() == 1), "{second:?}");
+    assert!(matches!(first.course, TimeSeries::Unknown), "{first:?}");
+    assert!(matches!(&second.course, TimeSeries::Rates(lines) if lines.len() == 1), "{second:?}");
     // A Unix timestamp is the end of an interval, so the length of the first one is unknown.
     let stamped = found(&["pgbench-ptime.log"]).unwrap().remove(0);
-    assert!(matches!(stamped.course, Course::Unknown), "{stamped:?}");
+    assert!(matches!(stamped.course, TimeSeries::Unknown), "{stamped:?}");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_is_no_measurement_of_a_database_or_only_a_part_is_refused_with_the_reaso
 #[test]
 fn intervals_of_a_log_hold_each_transaction_once() {
     let reading = found(&["late.log"]).unwrap().remove(0);
-    let Course::Samples(samples) = &reading.course else { panic!("{reading:?}") };
+    let TimeSeries::Samples(samples) = &reading.course else { panic!("{reading:?}") };
     let intervals: Vec<_> = sample::intervals(samples).collect();
     assert_eq!(intervals.iter().map(|it| it.transaction.len()).sum::<u64>(), 12);
     assert_eq!(intervals.iter().map(|it| it.length.0).sum::<u64>(), reading.measured.0);

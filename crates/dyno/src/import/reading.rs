@@ -28,7 +28,7 @@ pub(crate) struct Reading {
     pub(crate) counters: TrialCounters,
     /// Response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
-    pub(crate) course: Course,
+    pub(crate) course: TimeSeries,
     /// Warnings of the program about its own results.
     pub(crate) warnings: Vec<Warning>,
     /// True when each client waited for its transaction before it started the next, as far as is
@@ -40,7 +40,7 @@ pub(crate) struct Reading {
 
 /// The course of a run over time.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Course {
+pub(crate) enum TimeSeries {
     #[default]
     Unknown,
     /// Rates are known, but not all response times.
@@ -152,7 +152,7 @@ const EPOCH_MIN: f64 = 1e8;
 /// The course described by interval lines: the second at which each ends, and the transactions per
 /// second since the line before. With Unix timestamps the start of the first interval is unknown,
 /// so it is ignored.
-pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
+pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> TimeSeries {
     let origin = intervals
         .first()
         .map(|(second, _)| *second)
@@ -177,5 +177,5 @@ pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
             start_s = second;
         }
     }
-    if lines.is_empty() { Course::Unknown } else { Course::Rates(lines) }
+    if lines.is_empty() { TimeSeries::Unknown } else { TimeSeries::Rates(lines) }
 }

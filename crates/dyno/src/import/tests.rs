@@ -1,6 +1,6 @@
 //! Tests that parse real output of other programs.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::{Hints, histogram_log, read, sample, table, transaction_log};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::failure::FailureKind;
@@ -89,7 +89,9 @@ fn of_file(text: &str) -> Reading {
 
 fn rates(reading: &Reading) -> Vec<(f64, u64)> {
     match &reading.course {
-        Course::Rates(lines) => lines.iter().map(|line| (line.start_s, line.committed)).collect(),
+        TimeSeries::Rates(lines) => {
+            lines.iter().map(|line| (line.start_s, line.committed)).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -165,7 +167,7 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         (reading.latency.min, reading.latency.mean, reading.latency.max),
         (1_000_000, 2_000_000.0, 3_000_000)
     );
-    let Course::Samples(samples) = reading.course else { panic!("all times are known") };
+    let TimeSeries::Samples(samples) = reading.course else { panic!("all times are known") };
     let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.transaction.len()).collect();
     assert_eq!(committed, [3]);
     let broken =

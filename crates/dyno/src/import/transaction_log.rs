@@ -1,7 +1,7 @@
 //! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, end time,
 //! and optionally the delay and the number of retries.
 
-use super::reading::{Course, Reading};
+use super::reading::{Reading, TimeSeries};
 use super::sample::{Outcome, Sample};
 use dyno_model::counters::UnknownCount;
 use dyno_model::latency::{self, ExactLatency, LatencySummary};
@@ -102,7 +102,7 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
         reading.counters.unknown.insert(UnknownCount::Retries);
         reading.counters.retries = 0;
     }
-    reading.course = Course::Samples(samples);
+    reading.course = TimeSeries::Samples(samples);
     Ok(reading)
 }
 

@@ -1,5 +1,6 @@
 //! Databases of `load.databases` on a system: claimed one by one, loaded, and cleaned up.
 
+use dyno_host::HostError;
 use dyno_host::databases::{self, beside};
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_model::plan::DataPolicy;
@@ -36,7 +37,7 @@ impl ClaimedDatabases {
         names: &[String],
         usage: DatabaseUse,
         options: &ClaimOptions<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let is_new = |name: &&String| !self.0.iter().any(|known| known.name == **name);
         let names: Vec<String> = names.iter().filter(is_new).cloned().collect();
         if names.is_empty() {
@@ -44,8 +45,7 @@ impl ClaimedDatabases {
         }
         let entered = match usage.policy {
             DataPolicy::Own => {
-                let claims =
-                    databases::claim(base, &names, options).map_err(|error| error.to_string())?;
+                let claims = databases::claim(base, &names, options)?;
                 let claimed = |(name, claim)| Database { name, only_reads: false, claim };
                 names.into_iter().zip(claims).map(claimed).collect()
             }
@@ -80,12 +80,11 @@ impl ClaimedDatabases {
         name: &str,
         tables: &[String],
         options: &ClaimOptions<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let Some(database) = self.0.iter_mut().find(|known| known.name == name) else {
             return Ok(());
         };
-        let recorded = database.claim.record_tables(&beside(base, name), tables, options);
-        recorded.map_err(|error| error.to_string())
+        database.claim.record_tables(&beside(base, name), tables, options)
     }
 
     /// Marks everything in these databases as dyno's, on a server that dyno started.
@@ -96,10 +95,9 @@ impl ClaimedDatabases {
         &mut self,
         base: &Target,
         options: &ClaimOptions<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         self.0.iter_mut().try_for_each(|database| {
-            let adopted = database.claim.adopt_all(&beside(base, &database.name), options);
-            adopted.map_err(|error| error.to_string())
+            database.claim.adopt_all(&beside(base, &database.name), options)
         })
     }
 
@@ -107,11 +105,11 @@ impl ClaimedDatabases {
     ///
     /// # Errors
     /// A description, when another run uses one.
-    pub(crate) fn check(&mut self, base: &Target, is_marked: bool) -> Result<(), String> {
-        self.0.iter_mut().filter(|database| !database.only_reads).try_for_each(|database| {
-            let checked = database.claim.check(&beside(base, &database.name), is_marked);
-            checked.map_err(|error| error.to_string())
-        })
+    pub(crate) fn check(&mut self, base: &Target, is_marked: bool) -> Result<(), HostError> {
+        self.0
+            .iter_mut()
+            .filter(|database| !database.only_reads)
+            .try_for_each(|database| database.claim.check(&beside(base, &database.name), is_marked))
     }
 
     /// The databases that are only read.
@@ -138,13 +136,13 @@ fn found(
     names: Vec<String>,
     only_reads: bool,
     options: &ClaimOptions<'_>,
-) -> Result<Vec<Database>, String> {
+) -> Result<Vec<Database>, HostError> {
     missing(base, &names)?;
     let examined = |target: &Target| marker::examine(target, options)?.locked(target);
     let look = |name: String| match examined(&beside(base, &name)) {
         Ok(claim) => Ok(Database { name, only_reads: false, claim }),
         Err(_) if only_reads => Ok(Database { name, only_reads: true, claim: Claim::default() }),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error),
     };
     names.into_iter().map(look).collect()
 }
@@ -153,13 +151,13 @@ fn found(
 ///
 /// # Errors
 /// Names the missing one.
-pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), String> {
-    let are_there = databases::are_there(base, names).map_err(|error| error.to_string())?;
+pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), HostError> {
+    let are_there = databases::are_there(base, names)?;
     match names.iter().zip(are_there).find(|(_, is_there)| !is_there) {
         None => Ok(()),
-        Some((name, _)) => Err(format!(
+        Some((name, _)) => Err(HostError::new(format!(
             "there is no database {name:?}\nhint: with `data = \"existing\"`, each database of \
              `load.databases` must exist with its tables"
-        )),
+        ))),
     }
 }

@@ -1,6 +1,7 @@
 //! Systems controlled by lifecycle hooks: the environment of the hooks, and the settings to restore
 //! at the end.
 
+use dyno_host::HostError;
 use dyno_host::hooks::{LifecycleHooks, Restoration};
 use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::event::{Event, Listener};
@@ -55,7 +56,7 @@ impl Originals {
         system: usize,
         logs: Option<&Path>,
         listener: &mut dyn Listener,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let Some(hooks) = hooks(plan, system, logs) else { return Ok(()) };
         // A system that is started for each restart group keeps no settings.
         if self.restorations.contains_key(&system) || plan.is_exclusive(system) {
@@ -75,11 +76,11 @@ impl Originals {
             Some(stored) => stored,
             None => {
                 let names: Vec<&str> = names.into_iter().collect();
-                hooks.values(&names).map_err(|error| error.to_string())?
+                hooks.values(&names)?
             }
         };
         listener.event(&Event::SettingsNoted { system: name.clone(), settings: settings.clone() });
-        let restoration = hooks.promise(settings).map_err(|error| error.to_string())?;
+        let restoration = hooks.promise(settings)?;
         self.restorations.insert(system, restoration);
         Ok(())
     }

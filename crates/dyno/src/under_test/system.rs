@@ -2,6 +2,7 @@
 
 use crate::databases::ClaimedDatabases;
 use dyno_engine::Node;
+use dyno_host::HostError;
 use dyno_host::copies;
 use dyno_host::counters::{self, WriteMarks};
 use dyno_host::existing::ConnectedSystem;
@@ -17,8 +18,9 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{EndpointPlan, Via};
 use dyno_model::reason::Reason;
 use dyno_model::target::{QueryMode, Target};
+use dyno_model::version::ServerVersion;
 use dyno_model::warning::Warning;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,14 +88,14 @@ impl Ready {
     ///
     /// # Errors
     /// A description, when no copy can be made.
-    pub(crate) fn work_in_copy(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
+    pub(crate) fn work_in_copy(&mut self, options: &ClaimOptions<'_>) -> Result<(), HostError> {
         let Source::Existing(existing) = &mut self.source else { return Ok(()) };
         let original = self.original.get_or_insert_with(|| existing.target.clone());
         existing.target = original.clone();
         self.loaded = None;
         // A session in the copy, which is about to be dropped, holds the lock.
         self.claim = None;
-        self.claim = Some(copies::make(original, options).map_err(|error| error.to_string())?);
+        self.claim = Some(copies::make(original, options)?);
         existing.target = copies::place(original);
         Ok(())
     }
@@ -147,10 +149,18 @@ impl Ready {
     }
 
     /// Its version, after the name of a product that only shares the protocol.
-    pub(crate) fn version(&self) -> &str {
+    pub(crate) fn version(&self) -> ServerVersion {
         match &self.source {
-            Source::Managed(server) => &server.version,
-            Source::Existing(existing) => &existing.version,
+            Source::Managed(server) => server.version.clone(),
+            Source::Existing(existing) => existing.version.as_str().into(),
+        }
+    }
+
+    /// Its settings as read back, and the names of those that it cannot report.
+    pub(crate) fn settings(&self) -> (&BTreeMap<String, String>, &BTreeSet<String>) {
+        match &self.source {
+            Source::Managed(server) => (&server.settings, &server.unread),
+            Source::Existing(existing) => (&existing.settings, &existing.unread),
         }
     }
 
@@ -188,14 +198,13 @@ impl Ready {
         &mut self,
         unmake: &dyn Fn(&Target),
         options: &ClaimOptions<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let target = self.target();
         let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else {
             return Ok(());
         };
         unmake(&target);
-        let renewed = marker::renew(&target, &claim.replaced, options);
-        *claim = renewed.map_err(|error| error.to_string())?;
+        *claim = marker::renew(&target, &claim.replaced, options)?;
         Ok(())
     }
 
@@ -204,12 +213,10 @@ impl Ready {
     ///
     /// # Errors
     /// When it cannot be marked.
-    pub(crate) fn adopt(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
+    pub(crate) fn adopt(&mut self, options: &ClaimOptions<'_>) -> Result<(), HostError> {
         let target = self.target();
         match &mut self.claim {
-            Some(claim) if target.engine.keeps_data() => {
-                claim.adopt_all(&target, options).map_err(|error| error.to_string())
-            }
+            Some(claim) if target.engine.keeps_data() => claim.adopt_all(&target, options),
             _ => Ok(()),
         }
     }
@@ -218,10 +225,10 @@ impl Ready {
     ///
     /// # Errors
     /// A description, when another run uses one.
-    pub(crate) fn check_claims(&mut self, is_marked: bool) -> Result<(), String> {
+    pub(crate) fn check_claims(&mut self, is_marked: bool) -> Result<(), HostError> {
         let Source::Existing(existing) = &self.source else { return Ok(()) };
         if let Some(claim) = &mut self.claim {
-            claim.check(&existing.target, is_marked).map_err(|error| error.to_string())?;
+            claim.check(&existing.target, is_marked)?;
         }
         self.databases.check(&existing.target, is_marked)
     }
@@ -439,10 +446,10 @@ impl Ready {
     pub(crate) fn put_fault_proxies(
         &mut self,
         network_path: Option<&EndpointPlan>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         for (_, server) in self.ends(network_path) {
             if self.fault_proxy_to(&server).is_none() {
-                let fault_proxy = FaultProxy::to(&server).map_err(|error| error.to_string())?;
+                let fault_proxy = FaultProxy::to(&server)?;
                 self.fault_proxies.push(Arc::new(fault_proxy));
             }
         }
@@ -511,6 +518,7 @@ mod tests {
             target: Target::new(Engine::Mysql, endpoint),
             version: String::new(),
             settings: BTreeMap::new(),
+            unread: BTreeSet::new(),
             pooler: None,
             settings_refused: None,
             problems: Vec::new(),

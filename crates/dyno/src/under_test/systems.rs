@@ -9,6 +9,7 @@ use crate::system::{Ready, Source};
 use crate::workload_set::{WorkloadSet, only_reads, unmake};
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::MeasuredWorkers;
+use dyno_host::HostError;
 use dyno_host::copies;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::databases;
@@ -148,14 +149,21 @@ impl<'p> Systems<'p> {
         let noted = self.originals.note(plan, system, self.log_dir.as_deref(), listener);
         let opened = noted.and_then(|()| self.open(configuration, data));
         match opened {
-            Ok((mut ready, version, settings)) => {
+            Ok(mut ready) => {
                 if let Some(known) = self.slots[system].ready.take() {
                     ready.take_over(known);
                 }
                 let is_started =
                     plan.hooks(system).is_some() || matches!(ready.source, Source::Managed(_));
                 let start = is_started.then(|| ready.start_times(began.elapsed(), data.is_some()));
-                listener.event(&Event::SystemReady { system: name, version, settings, start });
+                let (settings, unread) = ready.settings();
+                listener.event(&Event::SystemReady {
+                    system: name,
+                    version: ready.version(),
+                    settings: settings.clone(),
+                    unread: unread.clone(),
+                    start,
+                });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
                     listener.event(&Event::RunWarning(Warning::ForeignSessions { sessions }));
@@ -190,26 +198,19 @@ impl<'p> Systems<'p> {
         }
     }
 
-    fn open(
-        &mut self,
-        configuration: usize,
-        data: Option<&Restored>,
-    ) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+    fn open(&mut self, configuration: usize, data: Option<&Restored>) -> Result<Ready, HostError> {
         let configuration = &self.plan.configurations[configuration];
         let system = configuration.system;
         let plan = &self.plan.systems[system];
         let making = databases::making_of(&plan.source);
         let mut slot = None;
-        let (source, version, settings) = match &plan.source {
+        let source = match &plan.source {
             SystemSource::Managed(managed) => {
                 let managed = self.plan.server(configuration).unwrap_or_else(|| managed.clone());
                 let mut options = self.start_options(self.log_name(configuration), system);
                 options.data = data.map(|data| Arc::clone(&data.saved));
                 options.storage = self.plan.storage(configuration).cloned();
-                let server =
-                    server::start(&managed, &options).map_err(|error| error.to_string())?;
-                let (version, settings) = (server.version.clone(), server.settings.clone());
-                (Source::Managed(Box::new(server)), version, settings)
+                Source::Managed(Box::new(server::start(&managed, &options)?))
             }
             SystemSource::Existing(source) => {
                 let connected = match hooks(self.plan, system, self.log_dir.as_deref()) {
@@ -224,13 +225,12 @@ impl<'p> Systems<'p> {
                         connected.map(|connected| (connected, None))
                     }
                 };
-                let (existing, begun) = connected.map_err(|error| error.to_string())?;
+                let (existing, begun) = connected?;
                 slot = begun;
-                let (version, settings) = (existing.version.clone(), existing.settings.clone());
-                (Source::Existing(Box::new(existing)), version, settings)
+                Source::Existing(Box::new(existing))
             }
             SystemSource::Imported => {
-                return Err("its results were imported, so dyno cannot measure it".to_owned());
+                return Err(HostError::new("its results were imported, so dyno cannot measure it"));
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
@@ -242,13 +242,13 @@ impl<'p> Systems<'p> {
         // named by the user.
         if !self.plan.uses_own_database(system) {
             // The run does not use this database.
-            return Ok((ready, version, settings));
+            return Ok(ready);
         }
         let policy = self.data_policy(system);
         let target = ready.target();
         let claim = match (policy, making) {
             // The original is only read.
-            (DataPolicy::Copy, _) => return Ok((ready, version, settings)),
+            (DataPolicy::Copy, _) => return Ok(ready),
             (DataPolicy::Own, Some(making)) => databases::claim_made(&target, making, &options),
             (DataPolicy::Own, None) => databases::claim_found(&target, &options),
             (DataPolicy::Existing, _) => {
@@ -260,9 +260,9 @@ impl<'p> Systems<'p> {
             Err(_) if policy == DataPolicy::Existing && only_reads(self.plan, system) => {
                 ready.only_read();
             }
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error),
         }
-        Ok((ready, version, settings))
+        Ok(ready)
     }
 
     /// True when the system of a configuration is running with this data set, unmodified or
@@ -292,7 +292,7 @@ impl<'p> Systems<'p> {
         &mut self,
         configuration: usize,
         listener: &mut dyn Listener,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let plan = self.plan;
         let (network_path, system) =
             (plan.endpoint(&plan.configurations[configuration]), self.system_of(configuration));
@@ -315,7 +315,7 @@ impl<'p> Systems<'p> {
             tell_problems(ready.ways.remove(at).1.stop(), listener);
         }
         let running = network_path::start(via, &ready.approaches(), &options)
-            .map_err(|error| format!("endpoint {name}: {error}"))?;
+            .map_err(|error| error.of(format!("endpoint {name}")))?;
         ready.ways.extend(running.map(|running| (name.clone(), running)));
         Ok(())
     }
@@ -368,8 +368,7 @@ impl<'p> Systems<'p> {
             // It is part of this program, so its version cannot change within a run.
             String::new()
         } else {
-            let found = server::locate(server.kind, server.bin_dir.as_deref());
-            found.map_err(|error| error.to_string())?.version.to_string()
+            server::locate(server.kind, server.bin_dir.as_deref())?.version.to_string()
         };
         Ok(DataSetKey::new(&server, &version, fingerprint))
     }
@@ -392,13 +391,12 @@ impl<'p> Systems<'p> {
         let plot = plan.restart_group(configuration);
         // Scripts load their data with as many threads as there are clients.
         let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
-        let mut note = |reason: String| -> Reason {
-            let reason = Reason::from(reason);
+        let mut note = |error: HostError| -> Reason {
+            let reason = Reason::from(error);
             self.slots[system].note_failure(plot, &reason);
             reason
         };
-        let loading = server::start(&loader(&server, base), &options)
-            .map_err(|error| note(error.to_string()))?;
+        let loading = server::start(&loader(&server, base), &options).map_err(&mut note)?;
         let source = Source::Managed(Box::new(loading));
         let connect_timeout = plan.systems[system].connect_timeout.into();
         let mut ready = Ready::new(source, connect_timeout, None);
@@ -412,16 +410,16 @@ impl<'p> Systems<'p> {
         let target = ready.target();
         let claimed = marker::claim(&target, &options)
             .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
-        ready.claim = Some(claimed.map_err(|error| note(error.to_string()))?);
+        ready.claim = Some(claimed.map_err(&mut note)?);
         let time = load(&ready, listener)?;
         // Tables created by the user's statements are not known in advance.
         if let Some(claim) = &mut ready.claim {
-            claim.adopt_all(&target, &options).map_err(|error| note(error.to_string()))?;
+            claim.adopt_all(&target, &options).map_err(&mut note)?;
         }
         let Source::Managed(loading) = ready.source else {
             return Err(Reason::from("only servers that dyno starts are restored by copy").into());
         };
-        let saved = loading.stop_and_save().map_err(|error| note(error.to_string()))?;
+        let saved = loading.stop_and_save().map_err(&mut note)?;
         Ok((Arc::new(saved), time))
     }
 
@@ -453,8 +451,8 @@ impl<'p> Systems<'p> {
     pub(crate) fn claimed(
         &mut self,
         system: usize,
-        work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), String>,
-    ) -> Result<(), String> {
+        work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), HostError>,
+    ) -> Result<(), HostError> {
         let created_at = utc_now();
         let options = self.claim_options(system, &created_at);
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
@@ -471,15 +469,13 @@ impl<'p> Systems<'p> {
         system: usize,
         database: Option<&str>,
         tables: &[String],
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         self.claimed(system, |ready, options| {
             ready.loaded = None;
             let target = ready.target();
             match (database, &mut ready.claim) {
                 (Some(name), _) => ready.databases.record_tables(&target, name, tables, options),
-                (None, Some(claim)) => {
-                    claim.record_tables(&target, tables, options).map_err(|error| error.to_string())
-                }
+                (None, Some(claim)) => claim.record_tables(&target, tables, options),
                 (None, None) => Ok(()),
             }
         })

@@ -2,7 +2,7 @@
 
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{
-    DataSet, Native, Setting, TableDefinition, Workload, check_engine, statement_kinds,
+    DataSet, Native, TableDefinition, Workload, WorkloadContext, check_engine, statement_kinds,
 };
 use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
 use dyno_model::catalog::{LUA, WorkloadDescription};
@@ -54,7 +54,7 @@ impl AnyWorkload {
 
     fn built(
         workload: &WorkloadPlan,
-        setting: Setting,
+        setting: WorkloadContext,
         query_mode: QueryMode,
         clients_max: u32,
     ) -> Result<Self, String> {
@@ -192,7 +192,7 @@ impl Work {
     }
 
     fn built(&self, clients: u32) -> Result<AnyWorkload, String> {
-        let setting = Setting { engine: self.engine, clients, seed: self.seed };
+        let setting = WorkloadContext { engine: self.engine, clients, seed: self.seed };
         AnyWorkload::built(&self.plan, setting, self.query_mode, self.clients_max)
     }
 
@@ -249,7 +249,8 @@ impl DataSet for Rows {
 /// Names of a configuration's transactions and statements, needed while the spec is read; they do
 /// not depend on seed or query mode.
 pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Option<WorkloadNames> {
-    let setting = Setting { engine: system.engine(), clients: configuration.clients, seed: 0 };
+    let setting =
+        WorkloadContext { engine: system.engine(), clients: configuration.clients, seed: 0 };
     let workload = AnyWorkload::built(
         &configuration.workload,
         setting,

@@ -170,6 +170,15 @@ pub(crate) fn records(results: &Path) -> Vec<TrialRecord> {
     events(results).into_iter().filter_map(record).collect()
 }
 
+/// Why its trials failed, in words.
+pub(crate) fn failures(results: &Path) -> Vec<String> {
+    let reason = |event| match event {
+        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
+        _ => None,
+    };
+    events(results).into_iter().filter_map(reason).collect()
+}
+
 /// Sends a signal to a process that runs.
 pub(crate) fn signal(name: &str, pid: u32) {
     let status = Command::new("kill").args([name, &pid.to_string()]).status();

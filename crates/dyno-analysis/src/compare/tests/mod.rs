@@ -4,6 +4,7 @@ mod headline;
 mod schemas;
 
 use super::*;
+use crate::compare::model::Value;
 use crate::compare::model::{CompareWarning, CompareWarningKind, Condition, MetricPair};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
@@ -14,6 +15,7 @@ use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::Run;
 use dyno_store::fixture::{Shape, each_record, measured, one_configuration};
+use std::collections::BTreeSet;
 
 const THROUGHPUT: &[ComparisonMetric] = &[ComparisonMetric::Throughput];
 
@@ -42,7 +44,10 @@ fn differing(model: &CompareModel, wanted: Condition) -> Vec<(String, String, St
         _ => Vec::new(),
     };
     let values = model.warnings.iter().flat_map(of);
-    values.map(|value| (value.name, value.base, value.new)).collect()
+    let joined = |values: &BTreeSet<Value>| {
+        values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
+    };
+    values.map(|it| (it.what.to_string(), joined(&it.base), joined(&it.new))).collect()
 }
 
 #[test]
@@ -223,7 +228,7 @@ fn conditions_that_differ_are_named_with_both_values() {
     new.environment.kernel_settings.insert("vm.swappiness".to_owned(), "1".to_owned());
     new.dyno_version = "0.2.0".to_owned();
     let report = new.systems.get_mut("MariaDB").expect("the system");
-    report.version = "11.8.3-MariaDB".to_owned();
+    report.version = "11.8.3-MariaDB".into();
     report.settings.insert("max_connections".to_owned(), "300".to_owned());
     report.settings.insert("sync_binlog".to_owned(), "1".to_owned());
     new.plan.configurations[0].load.stop =
@@ -239,7 +244,7 @@ fn conditions_that_differ_are_named_with_both_values() {
         (Condition::ServerVersion, vec![texts("version", "11.8.2-MariaDB", "11.8.3-MariaDB")]),
         (
             Condition::Settings,
-            vec![texts("max_connections", "200", "300"), texts("sync_binlog", "", "1")],
+            vec![texts("max_connections", "200", "300"), texts("sync_binlog", "-", "1")],
         ),
         (Condition::Load, vec![texts("end", "after 5.00 s", "after 60.0 s")]),
     ];

@@ -91,7 +91,7 @@ fn a_schema_and_sizes_that_differ_between_the_sides_are_told() {
     );
     assert_eq!(
         differing(&model, Condition::Schema),
-        [text("INDEX orders_n ON orders", "", "btree (n)")]
+        [text("INDEX orders_n ON orders", "-", "btree (n)")]
     );
     assert_eq!(differing(&model, Condition::TableSizes), [text("orders", "rows: 5", "rows: 500")]);
     let same = compared(

@@ -5,7 +5,7 @@ use crate::model::{Conclusion, LimitRow, LimitVerdict, NotWorkingReason};
 use crate::view::View;
 use dyno_model::audit::AuditCheck;
 use dyno_model::limit::{Limit, LimitMetric};
-use dyno_store::fixture::{Shape, never_started};
+use dyno_store::fixture::{Shape, leave_unstarted};
 use dyno_store::{RunData, TrialOutcome};
 
 /// Two systems at two numbers of clients in some blocks, all valid, each trial with about `work`
@@ -72,7 +72,7 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
     // A lower bound may be beyond the limit; only another measurement could decide.
     let commits = data.trials["b01-001"].transaction.len();
     let configuration = data.run.plan.trials[0].configuration;
-    never_started(&mut data, configuration, commits / 5);
+    leave_unstarted(&mut data, configuration, commits / 5);
     let rows = of(&mut data, LimitMetric::P95, 1e9);
     assert_eq!(rows[configuration].verdict, LimitVerdict::Undecided, "{rows:?}");
     // A loss is certain even with few trials.
@@ -240,7 +240,7 @@ fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
         .id
         .clone();
     let commits = data.trials[&id].transaction.len();
-    never_started(&mut data, 0, commits / 5);
+    leave_unstarted(&mut data, 0, commits / 5);
     let of = |data: &mut RunData, value| judged(data, LimitMetric::P95, value).remove(0);
     let (far, near) = (of(&mut data, 1e9), of(&mut data, 1e-6));
     assert!(far.is_bound && far.interval.is_none(), "{far:?}");

@@ -190,7 +190,7 @@ fn within(view: &View<'_>, metric: ComparisonMetric, configurations: &[usize]) -
 
 /// The settings of a pair apart from the compared one.
 #[derive(Clone, Copy)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct PairContext<'a> {
     pub(crate) clients: u32,
     pub(crate) system: &'a str,
     pub(crate) levels: &'a [String],
@@ -204,12 +204,12 @@ pub(crate) struct InteractionFactor {
 
 /// The interaction factors of pairs. The compared level is the same in all pairs, so it is not
 /// among them.
-pub(crate) fn interaction_factors(cells: &[Setting<'_>]) -> Vec<InteractionFactor> {
+pub(crate) fn interaction_factors(cells: &[PairContext<'_>]) -> Vec<InteractionFactor> {
     let factors = cells.first().map_or(0, |cell| cell.levels.len());
     let factors = (0..factors).map(|factor| InteractionWith::Level { factor });
     let all = [InteractionWith::Clients, InteractionWith::System].into_iter().chain(factors);
     let interaction = |with: InteractionWith| {
-        let level = |cell: &Setting<'_>| match with {
+        let level = |cell: &PairContext<'_>| match with {
             InteractionWith::Clients => cell.clients.to_string(),
             InteractionWith::System => cell.system.to_owned(),
             InteractionWith::Level { factor } => cell.levels[factor].clone(),
@@ -220,7 +220,7 @@ pub(crate) fn interaction_factors(cells: &[Setting<'_>]) -> Vec<InteractionFacto
 }
 
 /// The dimensions other than the compared one in which pairs differ.
-pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
+pub(crate) fn varied(cells: &[PairContext<'_>]) -> Vec<Varied> {
     let levels = |interaction: InteractionFactor| {
         interaction.levels.into_iter().map(|(name, _)| name).collect()
     };
@@ -231,11 +231,11 @@ pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
 }
 
 /// The settings of the subjects.
-pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> {
+pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<PairContext<'a>> {
     let setting = |pair: &&Pair| {
         let configuration = &plan.configurations[pair.subject];
         let (clients, levels) = (configuration.clients, configuration.levels.as_slice());
-        Setting { clients, system: &plan.systems[configuration.system].name, levels }
+        PairContext { clients, system: &plan.systems[configuration.system].name, levels }
     };
     pairs.iter().map(setting).collect()
 }

@@ -8,7 +8,7 @@ use crate::view::View;
 use dyno_model::plan::{ComparisonMetric, Configuration, Trial};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
-use dyno_store::fixture::{Shape, never_started};
+use dyno_store::fixture::{Shape, leave_unstarted};
 use dyno_store::{RunData, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -355,7 +355,7 @@ fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
         .id
         .clone();
     let commits = data.trials[&id].transaction.len();
-    never_started(&mut data, 0, commits / 5);
+    leave_unstarted(&mut data, 0, commits / 5);
     let model = crate::analyse(&data);
     let of_times: Vec<_> =
         model.questions.iter().filter(|it| it.metric == ComparisonMetric::P95Ms).collect();

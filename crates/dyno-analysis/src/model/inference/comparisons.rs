@@ -203,13 +203,13 @@ pub struct InterimAnalyses {
     /// Maximum number of blocks.
     pub blocks_most: u32,
     /// Why measuring ended.
-    pub ending: Ending,
+    pub ending: RunEnd,
 }
 
 /// How a run with interim analyses ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ending {
+pub enum RunEnd {
     /// Every question was decided.
     Decided,
     /// The remaining questions were unlikely to be decided within the budget.

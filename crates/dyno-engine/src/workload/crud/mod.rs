@@ -9,7 +9,7 @@ mod command;
 
 use command::{CHECK, CREATE, DELETE, DROP, INSERT, KINDS, SELECT, UPDATE};
 
-use super::contract::{AfterFailure, AuditFacts, Setting, Workload, row_count};
+use super::contract::{AfterFailure, AuditFacts, Workload, WorkloadContext, row_count};
 use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
@@ -142,8 +142,8 @@ struct Batch {
 }
 
 impl Crud {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Self {
-        let Setting { engine, clients, .. } = setting;
+    pub(super) fn build(options: &WorkloadOptions, setting: WorkloadContext) -> Self {
+        let WorkloadContext { engine, clients, .. } = setting;
         let seen = Seen {
             standing: vec![Standing::Absent; clients as usize],
             held: Tally::default(),

@@ -27,7 +27,7 @@ mod tests;
 
 use terminal::Terminal;
 
-use super::contract::{AuditFacts, Setting, Workload, row_count, scalar};
+use super::contract::{AuditFacts, Workload, WorkloadContext, row_count, scalar};
 use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
 use super::sbtest::{choice, flag, integer, ledger, storage_clause, storage_engine};
 use crate::client_id::ClientId;
@@ -142,8 +142,11 @@ pub struct Contents {
 }
 
 impl Tpcc {
-    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
-        let Setting { engine, clients, seed } = setting;
+    pub(super) fn build(
+        options: &WorkloadOptions,
+        setting: WorkloadContext,
+    ) -> Result<Self, String> {
+        let WorkloadContext { engine, clients, seed } = setting;
         let size = Size::build(options);
         let is_paced = options.text(PACING) == PACED;
         if is_paced && i64::from(clients) > size.districts() {

@@ -29,7 +29,7 @@ fn build(changes: &[(&str, OptionValue)], clients: u32) -> Result<Tpcc, String> 
 }
 
 fn build_on(engine: Engine, changes: &[(&str, OptionValue)], clients: u32) -> Result<Tpcc, String> {
-    Tpcc::build(&options(changes), Setting { engine, clients, seed: 1 })
+    Tpcc::build(&options(changes), WorkloadContext { engine, clients, seed: 1 })
 }
 
 /// Loaded tables, in a file that is removed with its folder.
@@ -172,7 +172,7 @@ fn terminals_of_all_warehouses_come_before_a_second_terminal_of_one() {
 fn it_is_in_the_catalogue() {
     let known = catalog().into_iter().find(|it| it.name == "tpcc").expect("it is known");
     let plan = WorkloadPlan::new("tpcc", known.defaults());
-    let setting = Setting { engine: Engine::Postgres, clients: 1, seed: 1 };
+    let setting = WorkloadContext { engine: Engine::Postgres, clients: 1, seed: 1 };
     let native = Native::build(&plan, setting).expect("its defaults fit");
     assert_eq!(native.transactions().len(), 6);
     assert!(native.statement_kinds().ends_with(&["stock", "begin", "commit", "rollback"]));

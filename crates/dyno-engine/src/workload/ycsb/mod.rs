@@ -12,7 +12,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
+use super::contract::{AuditFacts, Workload, WorkloadContext, count_rows, row_count};
 use super::sbtest::storage_clause;
 use crate::client_id::ClientId;
 use crate::commit_ledger;
@@ -99,7 +99,7 @@ type Result<T> = std::result::Result<T, OperationFailure>;
 impl Ycsb {
     pub(super) fn build(
         options: &WorkloadOptions,
-        setting: Setting,
+        setting: WorkloadContext,
     ) -> std::result::Result<Self, String> {
         let mut sum = 0.0;
         let mut mix = Vec::new();

@@ -20,7 +20,7 @@ fn build(kind: &str, changes: &[(&str, OptionValue)]) -> std::result::Result<Ycs
     for (name, value) in changes {
         assert!(options.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
     }
-    Ycsb::build(&options, Setting { engine: Engine::Sqlite, clients: 1, seed: 1 })
+    Ycsb::build(&options, WorkloadContext { engine: Engine::Sqlite, clients: 1, seed: 1 })
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::error::HostError;
 use crate::ownership::{is_running, signature, this_run};
 use crate::run_lock::{self, Refused, RunLock};
 use dyno_model::failure::OperationFailure;
+use dyno_model::reason::Reason;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -87,13 +88,10 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
     };
     let named = yes_write_to
         .map_or_else(String::new, |named| format!("; --yes-write-to names {named:?} instead"));
-    HostError::new(format!(
-        "the database {database:?} is not empty and was not created by dyno; it contains \
-         {}{more}{named}\n\
-         hint: use an empty database; to permit writing to it and replacing tables of the same \
-         names, add --yes-write-to {database}",
-        tables[..shown].join(", ")
-    ))
+    HostError::new(Reason::DatabaseNotEmpty {
+        database: database.to_owned(),
+        tables: format!("{}{more}{named}", tables[..shown].join(", ")),
+    })
 }
 
 /// The error of a database that could not be queried or marked.

@@ -27,7 +27,7 @@ pub(super) fn start(
         )?);
     }
     let provider = await_whole(&first, options.ready_timeout)?;
-    first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version);
+    first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version).into();
     Ok(first)
 }
 

@@ -14,10 +14,6 @@ pub(super) fn start(
     let number = cluster_member.number;
     let options =
         StartOptions { name: format!("{}-node{number}", options.name), ..options.clone() };
-    process::start(server, &options, Some(cluster_member), &mut process::free_port).map_err(
-        |mut error| {
-            error.text = format!("{what} {number} of {}: {}", server.nodes, error.text);
-            error
-        },
-    )
+    process::start(server, &options, Some(cluster_member), &mut process::free_port)
+        .map_err(|error| error.of(format!("{what} {number} of {}", server.nodes)))
 }

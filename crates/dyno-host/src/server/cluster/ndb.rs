@@ -14,6 +14,7 @@ use crate::server::recipes::recipe;
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
 use crate::settings::{self, RoundedSetting, Setting};
 use dyno_model::plan::{MANAGEMENT_NODE, ManagedServer};
+use dyno_model::version::ServerVersion;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -53,8 +54,11 @@ pub(super) fn start(
     let mut first = first.expect("a cluster has at least one SQL node");
     first.inner = inner;
     read_parameters(&mut first, server)?;
-    first.version =
-        format!("{} × {}, {} data nodes", server.nodes, first.version, server.data_nodes);
+    first.version = ServerVersion::Cluster {
+        version: first.version.to_string(),
+        nodes: server.nodes,
+        data_nodes: server.data_nodes,
+    };
     Ok(first)
 }
 

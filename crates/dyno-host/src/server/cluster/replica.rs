@@ -10,6 +10,7 @@ use crate::server::process::POLL;
 use crate::server::{RunningServer, StartOptions};
 use dyno_model::plan::ManagedServer;
 use dyno_model::target::Endpoint;
+use dyno_model::version::ServerVersion;
 use std::time::Instant;
 
 /// Starts the primary, then the replicas from copies of its data, and waits until all of them
@@ -46,16 +47,15 @@ pub(super) fn start(
         });
         told.map_err(query(first.kind, "making it wait for a replica"))?;
     }
-    let mode = if server.is_synchronous { "synchronous" } else { "asynchronous" };
     first.settings.insert(
         "synchronous_standby_names".to_owned(),
         if server.is_synchronous { "*" } else { "" }.to_owned(),
     );
-    let replicas = match server.nodes - 1 {
-        1 => "1 replica".to_owned(),
-        number => format!("{number} replicas"),
+    first.version = ServerVersion::Replicated {
+        version: first.version.to_string(),
+        replicas: server.nodes - 1,
+        is_synchronous: server.is_synchronous,
     };
-    first.version = format!("{}, {replicas}, {mode}", first.version);
     Ok(first)
 }
 

@@ -7,6 +7,7 @@ use crate::server::instance::Recipe;
 use crate::server::recipes::recipe;
 use dyno_model::engine::{Product, Version};
 use dyno_model::plan::ServerKind;
+use dyno_model::reason::Reason;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,15 +44,9 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError>
             looked_at.push(program);
         }
     }
-    let looked_at: String =
-        looked_at.iter().map(|path| format!("\n  {}", path.display())).collect();
-    let others: String = others.iter().map(|other| format!("\nfound instead: {other}")).collect();
-    let variable = kind.name().to_ascii_uppercase();
-    Err(HostError::new(format!(
-        "no {kind} server found; searched{looked_at}{others}\n\
-         hint: name its folder in the spec (server.bin_dir) or in the environment variable \
-         DYNO_{variable}_BIN_DIR; on Debian, scripts/servers installs it"
-    )))
+    let looked_at = looked_at.iter().map(|path| format!("\n  {}", path.display()));
+    let others = others.iter().map(|other| format!("\nfound instead: {other}"));
+    Err(HostError::new(Reason::NoServer { kind, searched: looked_at.chain(others).collect() }))
 }
 
 fn folders(
@@ -64,8 +59,7 @@ fn folders(
     if let Some(folder) = bin_dir {
         return vec![absolute(folder.to_owned())];
     }
-    if let Some(folder) = environment(&format!("DYNO_{}_BIN_DIR", kind.name().to_ascii_uppercase()))
-    {
+    if let Some(folder) = environment(&kind.bin_dir_variable()) {
         return vec![absolute(folder.into())];
     }
     let mut folders: Vec<PathBuf> =

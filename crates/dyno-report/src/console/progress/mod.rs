@@ -163,7 +163,7 @@ fn phase_name(phase: Phase) -> Message {
     match phase {
         Phase::Schema => words::PHASE_SCHEMA,
         Phase::Load => words::PHASE_LOAD,
-        Phase::Ramp => words::PHASE_RAMP,
+        Phase::Connecting => words::PHASE_CONNECTING,
         Phase::WarmUp => words::PHASE_WARM_UP,
         Phase::Measure => words::PHASE_MEASURE,
         Phase::Audit => words::PHASE_AUDIT,
@@ -343,7 +343,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
     };
     let text = match event {
         Event::SystemReady { system, version, .. } => {
-            fill!(words::SYSTEM_READY, lang, system, version)
+            fill!(words::SYSTEM_READY, lang, system, version = names::version(version, lang))
         }
         Event::SettingsRestored { system, settings } => {
             let settings: Vec<String> =

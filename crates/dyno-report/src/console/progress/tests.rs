@@ -231,7 +231,10 @@ fn the_place_of_a_run_says_block_trial_configuration_and_phase() {
     let at = |phase, share| Note::At(Position { plan: &plan, trial: 2, phase, share });
     let rows = [
         (at(None, None), format!("block 2 of 2, trial 3 of 4: A, {english}")),
-        (at(Some(Phase::Ramp), None), format!("block 2 of 2, trial 3 of 4: A, {english}: ramp")),
+        (
+            at(Some(Phase::Connecting), None),
+            format!("block 2 of 2, trial 3 of 4: A, {english}: connecting"),
+        ),
         (
             at(Some(Phase::Measure), Some(0.404)),
             format!("block 2 of 2, trial 3 of 4: A, {english}: measure 40 %"),

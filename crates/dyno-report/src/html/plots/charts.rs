@@ -160,7 +160,7 @@ fn courses(page: &Page<'_>) -> Option<ChartFigure> {
         };
         let points: Vec<CurvePoint> = page.model.course(configuration).iter().map(point).collect();
         let (label, slot) = (member.label.clone(), member.slot);
-        (points.len() > 1).then_some(Curve { label, slot, style: Style::Course, points })
+        (points.len() > 1).then_some(Curve { label, slot, style: Style::TimeSeries, points })
     };
     let panel = |facet: &Facet| {
         let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();

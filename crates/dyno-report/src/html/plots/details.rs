@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::chart::svg::Labels;
-use crate::chart::timeline::{Course, Moment, TimelineChart};
+use crate::chart::timeline::{Moment, TimelineChart, TrialTimeline};
 use crate::figures;
 use crate::grid;
 use crate::html::errors::ErrorPanel;
@@ -137,7 +137,7 @@ fn drawn<'a>(
             .collect(),
         repeats: timelines
             .iter()
-            .map(|timeline| Course {
+            .map(|timeline| TrialTimeline {
                 tracks: (errors.iter().map(|errors| errors.course(timeline, step)))
                     .chain(panels.iter().map(|panel| panel.course(timeline, step)))
                     .collect(),
@@ -178,7 +178,7 @@ fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
     longest.div_ceil(Detail::of(page).seconds).max(1)
 }
 
-fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
+fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTimeline {
     let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
     let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
@@ -203,7 +203,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let stages: Vec<_> = stages(page.model, timeline.configuration).collect();
     let points = || stages.iter().flat_map(|(_, course)| course.iter());
     let rates = points().filter(|_| stages.iter().all(|(by, _)| *by == LoadBy::Rate));
-    Course {
+    TrialTimeline {
         stages: stages
             .iter()
             .skip(1)

@@ -477,7 +477,7 @@ messages! {
         // Phases of a trial.
         PHASE_SCHEMA: "schema",
         PHASE_LOAD: "load",
-        PHASE_RAMP: "ramp",
+        PHASE_CONNECTING: "connecting",
         PHASE_WARM_UP: "warm-up",
         PHASE_MEASURE: "measure",
         PHASE_AUDIT: "audit",
@@ -695,17 +695,8 @@ messages! {
         PILOT_SEES: "With {blocks:1 block|# blocks}, this plan detects differences of {from} or more with 80 % power.",
         PILOT_SEES_NOTHING: "With 1 block, this plan cannot detect any difference.",
     },
-    // What runs and models hold as English text (`stored.rs`): these are the texts themselves.
-    stored: stored::Texts {
-        // Versions of clusters.
-        CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
-        REPLICA_SYNCHRONOUS: "{version}, 1 replica, synchronous",
-        REPLICA_ASYNCHRONOUS: "{version}, 1 replica, asynchronous",
-        REPLICAS_SYNCHRONOUS: "{version}, {replicas} replicas, synchronous",
-        REPLICAS_ASYNCHRONOUS: "{version}, {replicas} replicas, asynchronous",
-        // Values of settings.
-        NOT_READ_BACK: "{value} (given, cannot be read back)",
-        // Kinds of failures.
+    // Kinds of failures.
+    failure: failure::Texts {
         CONNECT_REFUSED: "connect-refused",
         CONNECTION_LOST: "connection-lost",
         TIMEOUT: "timeout",
@@ -731,11 +722,9 @@ messages! {
         UNEXPECTED_STATUS: "unexpected-status",
         UNEXPECTED_BODY: "unexpected-body",
         OTHER: "other",
-        // Machines.
-        VIRTUAL_MACHINE: "virtual machine",
-        CONTAINER: "container",
-        VIRTUAL_MACHINE_AND_CONTAINER: "virtual machine, container",
-        // What differs between the sides of a comparison.
+    },
+    // What differs between the sides of a comparison; errors have the same names.
+    property: property::Texts {
         PROCESSOR: "processor",
         PROCESSORS: "processors",
         PROCESSORS_USABLE: "usable processors",
@@ -751,37 +740,46 @@ messages! {
         QUERY_MODE: "query mode",
         ENCRYPTION: "encryption",
         LINES: "lines",
-        WORKLOAD: "the workload",
+        WORKLOAD: "workload",
+        BACKGROUND: "background",
         END: "end",
         WARMUP: "warm-up",
+        DATABASES: "databases",
         RATE: "rate",
+        ARRIVALS: "arrivals",
+        THINK_TIME: "think time",
+        STATEMENT_TIMEOUT: "statement timeout",
+        SEARCH: "search",
         ATTEMPTS: "attempts",
         RETRIES: "retries",
         WORKERS: "workers",
         GRACE: "grace",
         TIME_LIMIT: "time limit",
-        // Values that differ.
+        STAGES: "stages",
+    },
+    // Values in tables and sentences.
+    values: values::Texts {
+        CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
+        REPLICAS_SYNCHRONOUS: "{version}, {replicas:1 replica|# replicas}, synchronous",
+        REPLICAS_ASYNCHRONOUS: "{version}, {replicas:1 replica|# replicas}, asynchronous",
+        NOT_READ_BACK: "{value} (given, cannot be read back)",
+        VIRTUAL_MACHINE: "virtual machine",
+        CONTAINER: "container",
         AFTER_TRANSACTIONS: "after {number} transactions",
         AFTER_TRANSACTIONS_PER_CLIENT: "after {number} transactions per client",
         AT_ROWS: "at {number} rows",
+        LINE_CUT: "{place}: the last line is cut off",
+        ROWS_ONLY: "rows: {rows}",
+        STARTED_BY_DYNO: "{server}, started by dyno",
+        AFTER: "after {time}",
+        ROWS_AND_SIZE: "rows: {rows}, {size}",
+    },
+    word: word::Texts {
         NONE: "none",
         AUTOMATIC: "automatic",
         BY_KIND: "by kind",
         EVERY: "all",
-        LINE_CUT: "{place}: the last line is cut off",
-        // Problems that other parts of dyno report to preflight.
-        NO_SERVER: "no {kind} server found; searched{programs}",
-        NO_SERVER_REMEDY: "name its folder in the spec (server.bin_dir) or in the environment variable {variable}; on Debian, scripts/servers installs it",
-        NOT_CONNECTED: "cannot connect to {place}: {failure}",
-        NOT_OURS: "the database {database} is not empty and was not created by dyno; it contains {tables}",
-        NOT_OURS_REMEDY: "use an empty database; to permit writing to it and replacing tables of the same names, add --yes-write-to {database}",
-        NO_PASSWORD: "the environment variable {variable} for the password is not set",
-        NO_PASSWORD_REMEDY: "run export {variable}=... before starting dyno",
-        NO_SCRATCH: "cannot use the scratch folder {folder}: {reason}",
-        NO_USER: "dyno runs as root, but {kind} does not, and there is no user {user} to run it as",
-        // Sizes of tables; the longer one is looked for first.
-        ROWS_AND_BYTES: "rows: {rows}, {mebibytes} MiB",
-        ROWS_ONLY: "rows: {rows}",
+        IMPORTED: "measured by another program",
     },
     // Reasons; error messages have the same texts (`dyno_model::reason`).
     reason: reason::Texts {
@@ -790,10 +788,11 @@ messages! {
         LIMIT_AFTER: "time limit reached after {started} of {wanted} transactions",
         PROCESSED: "{done} of {planned} transactions were processed",
         ENDED_WITH: "ended with exit code {code}",
+        ALL_GENERATORS_LOST: "all generators were lost: {reason}",
         GENERATOR_LOST: "generator {name} was lost: {reason}",
         OF_GENERATOR: "generator {name}: {reason}",
         ITS_PROCESS: "its process {reason}{output}",
-        ITS_LAUNCHER: "its launcher {reason}{output}",
+        ITS_LAUNCHER: "the launcher {reason}{output}",
         CONNECTION_CLOSED: "its connection was closed",
         SENT_NOTHING: "it sent nothing for {seconds} s",
         KILLED: "was killed (signal 9)",
@@ -818,6 +817,19 @@ messages! {
         BACKGROUND_FAILED: "the background workload {name}: {reason}",
         NOT_TRIED_AGAIN: "not tried again after {failures} failures: {reason}",
         IN_DATABASE: "{database}: {reason}",
+        // Starting and connecting systems; with remedies.
+        NO_SERVER: "no {kind} server found; searched{programs}",
+        NO_SERVER_HINT: "name its folder in the spec (server.bin_dir) or in the environment variable {variable}; on Debian, scripts/servers installs it",
+        NOT_CONNECTED: "cannot connect to {place}: {failure}",
+        DATABASE_NOT_EMPTY: "the database {database} is not empty and was not created by dyno; it contains {tables}",
+        DATABASE_NOT_EMPTY_HINT: "use an empty database; to permit writing to it and replacing tables of the same names, add --yes-write-to {database}",
+        NO_PASSWORD: "the environment variable {variable} for the password is not set",
+        NO_PASSWORD_HINT: "run export {variable}=... before starting dyno",
+        SCRATCH_UNUSABLE: "cannot use the scratch folder {folder}: {reason}",
+        NO_USER: "dyno runs as root, but {kind} does not, and there is no user {user} to run it as",
+        SCRATCH_UNUSABLE_HINT: "scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names another one",
+        NO_USER_HINT: "create it (useradd --system {user}), or run dyno as an ordinary user",
+        NOT_STARTED: "{what}: {reason}",
     },
     // Warnings.
     warning: warning::Texts {

@@ -48,7 +48,7 @@ fn strange(code: &str, text: &str) -> BTreeSet<char> {
 #[test]
 fn every_text_of_a_language_has_its_own_letters_and_glyphs_that_debians_fonts_have() {
     for lang in LANGUAGES {
-        for message in crate::messages::ALL {
+        for message in crate::messages::ALL.iter().copied().flatten() {
             let strange = strange(lang.code, message.text(lang));
             assert_eq!(strange, BTreeSet::new(), "{}, {}", lang.code, message.name);
         }

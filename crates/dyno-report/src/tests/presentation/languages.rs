@@ -10,6 +10,7 @@ use dyno_analysis::model::ReportModel;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::limit::{Limit, LimitMetric};
 use dyno_model::plan::StopRule;
+use dyno_store::environment::Virtualisation;
 use dyno_store::fixture::{Shape, grown_run};
 use std::collections::BTreeMap;
 
@@ -80,7 +81,7 @@ fn english(report: &str) -> Vec<String> {
 /// A comparison with differences of nearly every kind.
 pub(super) fn compared() -> CompareModel {
     let (base, mut new) = (tiny().run("a"), tiny().run("b"));
-    new.environment.virtualisation = "virtual machine, container".to_owned();
+    new.environment.virtualisation = Virtualisation::ALL.to_vec();
     new.environment.cpu_logical += 2;
     new.dyno_version = "0.2.0".to_owned();
     for configuration in &mut new.plan.configurations {

@@ -1,11 +1,12 @@
 //! Readability problems of real reports: tables wider than a terminal, tables without values,
 //! repeated statements.
 
-use crate::messages::{LANGUAGES, conclusion, notes, page, said};
+use crate::messages::{LANGUAGES, conclusion, names, notes, page};
 use crate::tests::growth::at;
 use crate::tests::*;
 use dyno_analysis::model::{Conclusion, Range};
 use dyno_model::units::Nanos;
+use dyno_model::version::ServerVersion;
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::grown_run;
 
@@ -102,12 +103,18 @@ fn systems_whose_names_have_commas_are_parted_by_semicolons() {
 
 #[test]
 fn a_replicas_version_is_said_in_the_language() {
+    let replicated = |replicas, is_synchronous| {
+        let version = "15.18".to_owned();
+        ServerVersion::Replicated { version, replicas, is_synchronous }
+    };
+    let (version, nodes, data_nodes) = ("9.7.4-2".to_owned(), 1, 2);
     for (version, korean) in [
-        ("15.18, 1 replica, synchronous", "15.18, 동기 복제본 1개"),
-        ("15.18, 2 replicas, asynchronous", "15.18, 비동기 복제본 2개"),
+        (replicated(1, true), "15.18, 동기 복제본 1개"),
+        (replicated(2, false), "15.18, 비동기 복제본 2개"),
+        (ServerVersion::Cluster { version, nodes, data_nodes }, "1 × 9.7.4-2, 데이터 노드 2개"),
     ] {
-        assert_eq!(said(version, LANGUAGES[2]), korean);
-        assert_eq!(said(version, EN), version);
+        assert_eq!(names::version(&version, LANGUAGES[2]), korean);
+        assert_eq!(names::version(&version, EN), version.to_string());
     }
 }
 

@@ -71,7 +71,7 @@ impl Server {
         listener: &mut dyn Listener,
     ) -> TrialRecord {
         self.measured.push((trial.id.clone(), under.load.rate));
-        listener.event(&Event::PhaseStarted { trial: trial.id.clone(), phase: Phase::Ramp });
+        listener.event(&Event::PhaseStarted { trial: trial.id.clone(), phase: Phase::Connecting });
         let StopRule::Duration(measured) = under.load.stop else { panic!("a duration") };
         let seconds = measured.as_secs_f64();
         let arrived = (under.load.rate.unwrap_or(1_000.0) * seconds) as u64;

@@ -180,7 +180,9 @@ fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
         let input = LoadInput::new("silent", 2, &load, 1, &nobody);
         let native = Work::new("oltp_point_select", &[], 2, load.stop).native(engine);
         let outcome = native.run_load(&[target], &input, &mut Silent);
-        let Err(TrialError::Ramp(failure)) = outcome else { panic!("{engine}: {outcome:?}") };
+        let Err(TrialError::NotConnected(failure)) = outcome else {
+            panic!("{engine}: {outcome:?}")
+        };
         assert!(silencer.is_silent(), "{engine}: {failure}");
         assert_eq!(failure.kind, FailureKind::Timeout, "{engine}: {failure}");
     }
@@ -246,7 +248,7 @@ fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the
 
 #[test]
 fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
-    let phases = [Phase::Schema, Phase::Load, Phase::Ramp, Phase::Measure, Phase::Audit];
+    let phases = [Phase::Schema, Phase::Load, Phase::Connecting, Phase::Measure, Phase::Audit];
     for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
         if require_server(kind).is_none() {
             continue;

@@ -49,7 +49,7 @@ const MOMENTS: [Moment; 5] = [
     Moment {
         name: "warm-up",
         load: "warmup = \"1h\"\nduration = \"1h\"",
-        since: Phase::Ramp,
+        since: Phase::Connecting,
         last_words: ["COMMIT", "COMMIT"],
         is_locked: false,
         later: Duration::ZERO,
@@ -58,7 +58,7 @@ const MOMENTS: [Moment; 5] = [
     Moment {
         name: "grace",
         load: "warmup = \"0s\"\nduration = \"1s\"\ngrace = \"1h\"",
-        since: Phase::Ramp,
+        since: Phase::Connecting,
         last_words: ["COMMIT", "COMMIT"],
         is_locked: false,
         later: Duration::from_millis(1_500),
@@ -67,7 +67,7 @@ const MOMENTS: [Moment; 5] = [
     Moment {
         name: "settling",
         load: "warmup = \"6s\"\nduration = \"1s\"\ngrace = \"100ms\"",
-        since: Phase::Ramp,
+        since: Phase::Connecting,
         last_words: ["KILL ", "application_name = 'dyno' AND pid"],
         is_locked: true,
         later: Duration::ZERO,

@@ -3,7 +3,7 @@
 
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load};
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialError, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
 use dyno_model::catalog::OptionValue;
@@ -55,7 +55,7 @@ impl Work {
             options.0.insert((*name).to_owned(), value.clone());
         }
         let plan = WorkloadPlan::new(self.kind, options);
-        Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 })
+        Native::build(&plan, WorkloadContext { engine, clients: self.clients, seed: 1 })
             .expect("the options fit")
     }
 

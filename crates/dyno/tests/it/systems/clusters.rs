@@ -48,7 +48,7 @@ impl Hindrance {
 impl Listener for Hindrance {
     fn event(&mut self, event: &Event) {
         match event {
-            Event::PhaseStarted { phase: Phase::Ramp, .. } => {
+            Event::PhaseStarted { phase: Phase::Connecting, .. } => {
                 let (release, released) = channel();
                 let (locked, is_locked) = channel();
                 let node = self.node.clone();

@@ -242,13 +242,16 @@ fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
     let command = "[[fault]]\nat = \"300ms\"\naction = \"run\"\ncommand = \"echo no; exit 3\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"1s\"", command));
     let found = record.warnings.iter().find_map(|warning| match warning {
-        Warning::FaultNotMade { what, reason } => Some((what.as_str(), reason.as_str())),
+        Warning::FaultNotMade { action, node, reason } => {
+            Some((*action, node.as_str(), reason.as_str()))
+        }
         _ => None,
     });
     assert_eq!(
         found,
         Some((
-            "run echo no; exit 3",
+            FaultAction::Run,
+            "echo no; exit 3",
             "the command ended with exit code 3; the last lines of its output:\n  | no"
         ))
     );

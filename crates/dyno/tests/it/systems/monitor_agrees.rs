@@ -241,7 +241,7 @@ fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
     wait_until("clients connect", || {
         let now = Instant::now();
         let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).unwrap_or_default();
-        let is_begun = text.contains(r#""phase":"ramp""#);
+        let is_begun = text.contains(r#""phase":"connecting""#);
         if !is_begun {
             not_yet = now;
         }

@@ -1,7 +1,7 @@
 //! Storages that are file systems of their own, mounted by their commands: killed campaigns leave
 //! none behind, and full ones are told.
 
-use crate::program::{Bench, events};
+use crate::program::{Bench, events, failures};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
@@ -145,14 +145,8 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
     bench.file("full.toml", spec);
     let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
-    let events = events(&bench.path().join("r"));
-    let reasons: Vec<String> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason.to_string().to_lowercase()),
-            _ => None,
-        })
-        .collect();
+    let reasons: Vec<String> =
+        failures(&bench.path().join("r")).iter().map(|it| it.to_lowercase()).collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     // The server's words, or dyno's, depending on who notices first.
     let is_told = |words: &[&str]| {

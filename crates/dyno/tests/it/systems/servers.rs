@@ -258,7 +258,7 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
 /// The sbtest tables as dyno makes them.
 fn load_by_dyno(target: &Target) {
     use dyno_engine::loading::{Loading, load};
-    use dyno_engine::workload::{Native, Setting, catalog};
+    use dyno_engine::workload::{Native, WorkloadContext, catalog};
     struct Silent;
     impl dyno_model::event::Listener for Silent {}
     let description =
@@ -269,7 +269,8 @@ fn load_by_dyno(target: &Target) {
     }
     let plan = dyno_model::plan::WorkloadPlan::new("oltp_read_write", options);
     let native =
-        Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
+        Native::build(&plan, WorkloadContext { engine: target.engine, clients: 1, seed: 1 })
+            .expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
     let loading = Loading { trial: "load", target, data: native.data(), interrupts: &interrupts };
     let rows = load(&loading, &mut Silent);

@@ -1,7 +1,7 @@
 //! Settings experiments on real servers: levels that need another start, their order, and what the
 //! servers say they run with.
 
-use crate::program::{Bench, events};
+use crate::program::{Bench, events, failures};
 use dyno_model::event::Event;
 use dyno_model::plan::{Plan, ServerKind};
 use dyno_testkit::require_server;
@@ -118,13 +118,7 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
     bench.file("threads.toml", text);
     let ended = bench.dyno(&["run", "threads.toml", "--out", "r", "--blocks", "1"]);
     assert_eq!(ended.code, 6, "{ended}");
-    let reasons: Vec<String> = events(&bench.path().join("r"))
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-            _ => None,
-        })
-        .collect();
+    let reasons = failures(&bench.path().join("r"));
     assert_eq!(reasons.len(), 4, "the trials of one restart group: {ended}");
     assert!(
         reasons[0].contains("open_files_limit")

@@ -1,7 +1,7 @@
 //! Storage as a factor: data and log where the levels say, commands before and after, and nothing
 //! left behind.
 
-use crate::program::{Bench, events};
+use crate::program::{Bench, events, failures};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
@@ -88,14 +88,7 @@ fn a_command_that_fails_is_told_with_its_words_and_the_other_storage_is_measured
     let bench = bench(&text);
     let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
-    let events = events(&bench.path().join("r"));
-    let reasons: Vec<String> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-            _ => None,
-        })
-        .collect();
+    let reasons = failures(&bench.path().join("r"));
     let [reason] = &reasons[..] else { panic!("one of two fails: {reasons:?}") };
     assert!(
         reason.contains("storage \"one\"")

@@ -2,9 +2,9 @@
 
 use super::services::generators;
 use crate::ends::Running;
-use crate::program::{Bench, events, flaws, records, signal};
+use crate::program::{Bench, failures, flaws, records, signal};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
-use dyno_model::event::{Event, Phase};
+use dyno_model::event::Phase;
 use dyno_model::plan::ServerKind;
 use dyno_model::warning::Warning;
 use dyno_testkit::require_server;
@@ -76,11 +76,7 @@ fn a_generator_that_is_killed_fails_both_groups() {
     run.await_phase(Phase::Measure);
     signal("-KILL", generators(&bench)[0]);
     let ended = run.ended();
-    let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    let failed = failed.expect("the trial failed");
+    let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.contains(" was lost: its process was killed (signal 9)"), "{failed}");
     assert_eq!((ended.code, generators(&bench).len()), (6, 0), "nothing is left");
 }

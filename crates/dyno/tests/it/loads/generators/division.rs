@@ -1,10 +1,9 @@
 //! Trials whose clients are divided among several processes.
 
 use super::services::generators;
-use crate::program::{Bench, Ended, events, flaws, records, signal};
+use crate::program::{Bench, Ended, failures, flaws, records, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
-use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -151,15 +150,6 @@ fn begun(bench: &Bench, generators: &str) -> Child {
     child
 }
 
-/// Why the first trial failed that did.
-fn reason_of_failure(bench: &Bench) -> String {
-    let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    failed.expect("a trial failed")
-}
-
 #[test]
 fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on() {
     let bench = Bench::new();
@@ -167,7 +157,7 @@ fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on()
     let pid = generators(&bench)[0];
     signal("-KILL", pid);
     let code = child.wait_with_output().expect("it ends").status.code();
-    let failed = reason_of_failure(&bench);
+    let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.contains(" was lost: its process was killed (signal 9)"), "{failed}");
     assert!(failed.starts_with("generator "), "{failed}");
     assert_eq!(code, Some(6), "the run is incomplete");
@@ -204,7 +194,7 @@ fn a_generator_that_is_silent_is_lost() {
     let pid = generators(&bench)[0];
     signal("-STOP", pid);
     child.wait_with_output().expect("it ends");
-    let failed = reason_of_failure(&bench);
+    let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.contains(" was lost: it sent nothing for 3 s"), "{failed}");
     assert!(!is_process(pid), "a process that is stopped is killed");
 }

@@ -2,13 +2,13 @@
 //! `experiments/rush.toml`, smaller, on two servers; then what it started for the second is killed.
 
 use super::services::{Daemon, generators, installed, ports, slurm, ssh};
-use crate::program::{Bench, Ended, events, records, signal};
+use crate::program::{Bench, Ended, failures, records, signal};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{processes_with, repository, require_server, wait_until};
-use std::fs::{File, read_to_string};
+use std::fs::{File, Permissions, read_to_string, set_permissions, write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// The counters of the experiment on MariaDB and PostgreSQL, two seconds each, with ten clients of
@@ -31,7 +31,7 @@ fn spec(launcher: &str) -> String {
 }
 
 /// Runs the experiment. If a process of this name is killed in its second trial, the trial fails
-/// and names a generator and this reason, nothing is left, and `--resume` completes the run.
+/// for this reason, nothing is left, and `--resume` completes the run.
 fn rush(
     bench: &Bench,
     launcher: &str,
@@ -67,12 +67,8 @@ fn rush(
         let own = processes_with(&bench.path().display().to_string());
         signal("-KILL", *own.iter().find(|pid| is_named(pid)).expect("it runs"));
         assert_eq!(run.wait().expect("it ends").code(), Some(6), "{}", output());
-        let failed = events(&bench.path().join("r")).into_iter().find_map(|event| match event {
-            Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-            _ => None,
-        });
-        let failed = failed.expect("a trial failed");
-        assert!(failed.starts_with("generator ") && failed.contains(reason), "{failed}");
+        let failed = &failures(&bench.path().join("r"))[0];
+        assert!(failed.contains(" lost: ") && failed.ends_with(reason), "{failed}");
         wait_until("nothing of the trial is left", || {
             let own = processes_with(&bench.path().display().to_string());
             generators(bench).is_empty() && !own.iter().any(is_named)
@@ -113,7 +109,7 @@ fn slurm_runs_generators_on_its_nodes_and_may_lose_srun() {
     }
     let bench = Bench::new();
     let _slurm: Vec<Daemon> = slurm(&bench);
-    let killed = ("srun", "its launcher was killed (signal 9)");
+    let killed = ("srun", "the launcher was killed (signal 9)");
     rush(&bench, "kind = \"slurm\"", Some(killed), |command| {
         command.env("SLURM_CONF", bench.path().join("slurm.conf"));
     });
@@ -123,12 +119,44 @@ fn slurm_runs_generators_on_its_nodes_and_may_lose_srun() {
     }
 }
 
+/// A launcher that ends before the generator that it lost does.
+const LAUNCHER: &str = r#"#!/bin/sh
+shift 8
+OMPI_COMM_WORLD_RANK=0 "$@" &
+OMPI_COMM_WORLD_RANK=1 "$@" &
+lost=$!
+until grep -q '"phase":"measure"' r/events.jsonl; do sleep 0.05; done
+(sleep 0.5; kill -KILL $lost) &
+exit 7
+"#;
+
+#[test]
+fn the_generator_that_a_launcher_lost_is_named() {
+    let bench = Bench::new();
+    let programs = bench.path().join("bin");
+    let mpirun = programs.join("mpirun");
+    std::fs::create_dir(&programs).expect("it is ours");
+    write(&mpirun, LAUNCHER).expect("it is ours");
+    set_permissions(&mpirun, Permissions::from_mode(0o755)).expect("it is ours");
+    let path = std::env::var("PATH").expect("it is set");
+    let command = ["null:", "--clients", "2", "--duration", "20s", "--blocks", "1"];
+    let ended = bench
+        .command(&[&["run"], &command[..], &["--out", "r", "--generators", "2"]].concat())
+        .args(["--launcher", "mpi"])
+        .env("PATH", format!("{}:{path}", programs.display()))
+        .output();
+    let ended = Ended::from(ended.expect("dyno can be started"));
+    let expected = " was lost: the launcher ended with exit code 7";
+    let reason = &failures(&bench.path().join("r"))[0];
+    assert!(reason.starts_with("generator 1 ") && reason.ends_with(expected), "{ended}");
+}
+
 #[test]
 fn open_mpi_runs_generators_and_may_lose_mpirun() {
     if installed("mpirun").is_none() {
         return;
     }
-    let killed = ("mpirun", "its launcher was killed (signal 9)");
+    let killed = ("mpirun", "the launcher was killed (signal 9)");
     rush(&Bench::new(), "kind = \"mpi\"", Some(killed), |command| {
         command
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")

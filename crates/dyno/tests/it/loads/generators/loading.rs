@@ -177,7 +177,7 @@ fn a_generator_that_is_lost_while_loading_fails_the_trial_and_the_next_one_loads
             matches!(event, Event::PhaseStarted { trial: it, phase } if it == trial && *phase == wanted)
         })
     };
-    assert!(!began(&failing, Phase::Ramp), "it was lost while it loaded");
+    assert!(!began(&failing, Phase::Connecting), "it was lost while it loaded");
     let next = run.reaches(Phase::Measure);
     assert!(next != failing && began(&next, Phase::Load), "nothing half-loaded is reused");
     run.end();

@@ -1,8 +1,7 @@
 //! Several machines for real: network namespaces with an address of their own, joined by a bridge.
 
 use super::services::{generators, installed, said, ssh};
-use crate::program::{Bench, Ended, events, records};
-use dyno_model::event::Event;
+use crate::program::{Bench, Ended, failures, records};
 use dyno_testkit::wait_until;
 use std::fs::{File, read_to_string};
 use std::net::SocketAddr;
@@ -105,7 +104,6 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
         .spawn()
         .expect("dyno can be started");
     let output = || read_to_string(bench.path().join("output")).expect("it was made");
-    let events_of = || events(&bench.path().join("r"));
     let has = |text: &str| {
         read_to_string(bench.path().join("r/events.jsonl")).is_ok_and(|all| all.contains(text))
     };
@@ -123,11 +121,7 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
     });
     ip(&["link", "set", &machines.port(3), "up"]);
     assert_eq!(run.wait().expect("it ends").code(), Some(6), "{}", output());
-    let failed = events_of().into_iter().find_map(|event| match event {
-        Event::TrialFailed { reason, .. } => Some(reason.to_string()),
-        _ => None,
-    });
-    let failed = failed.expect("a trial failed");
+    let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.starts_with("generator 1 (") && failed.contains("it sent nothing"), "{failed}");
     let resumed = command(&["run", "--resume", "r"]).output().expect("dyno can be started");
     let resumed = Ended::from(resumed);

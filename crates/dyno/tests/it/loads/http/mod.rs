@@ -4,7 +4,7 @@
 mod program;
 mod service;
 
-use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialInput};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
@@ -75,8 +75,8 @@ fn run_load(
     }
     let url = format!("http://127.0.0.1:{}{base}", service.port());
     let target = Address::of_url(&url).target().expect("a service's address");
-    let native =
-        Native::build(&plan, Setting { engine: Engine::Http, clients, seed: 1 }).expect("it fits");
+    let native = Native::build(&plan, WorkloadContext { engine: Engine::Http, clients, seed: 1 })
+        .expect("it fits");
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(trial, Node::alone(target), clients, load, 1, &nobody);
