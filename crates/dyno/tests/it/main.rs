@@ -5,6 +5,7 @@ mod documents;
 mod life_cycle;
 mod loads;
 mod program;
+mod running;
 mod systems;
 mod tidy;
 mod views;

@@ -1,9 +1,10 @@
 //! A database of somebody's in one line, with the password where its own clients take it and the
 //! address as other programs have it.
 
-use crate::ends::Running;
 use crate::program::{Bench, Ended};
+use crate::running::Running;
 use crate::shop::Shop;
+use dyno_model::event::Phase;
 use dyno_model::target::Engine;
 use std::process::Command;
 
@@ -128,10 +129,7 @@ fn the_command_that_an_interrupted_run_prints_goes_on_with_it() {
         [&line[..], &["--duration", "4s", "--out", "my results", "--yes-write-to", database]]
             .concat();
     let running = Running::of(&shop.bench, command(&shop, &long));
-    let events = shop.bench.path().join("my results/events.jsonl");
-    dyno_testkit::wait_until("the trial is measured", || {
-        std::fs::read_to_string(&events).unwrap_or_default().contains(r#""phase":"measure""#)
-    });
+    running.await_phase(Phase::Measure);
     running.interrupt();
     let said = running.ended().stderr;
     let (_, rest) = said.split_once('`').unwrap_or_else(|| panic!("a command: {said}"));

@@ -1,8 +1,8 @@
 //! What users, servers and results folders name and say may be no file, without an end, deleted, or
 //! meant for somebody's terminal.
 
-use crate::ends::Running;
 use crate::program::{Bench, Ended, records};
+use crate::running::Running;
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_model::audit::AuditCheck;
 use dyno_model::event::Phase;

@@ -3,15 +3,15 @@
 //! long that a test which did would fail by its own limit.
 
 use crate::audits::{Silent, Work};
-use crate::program::{Bench, Ended, events, records, signal};
+use crate::program::{Bench, records, signal};
+use crate::running::Running;
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
 use dyno_engine::{LoadInput, TrialError};
-use dyno_model::event::{Event, Phase};
+use dyno_model::event::Phase;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, ServerKind, StopRule};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{Silencer, processes_with, require_server, wait_until};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
@@ -41,94 +41,6 @@ fn spec_of_mute(bench: &Bench, scheme: &str, server: &RunningServer, connect_tim
 }
 
 const MUTE: [(Protocol, &str); 2] = [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")];
-
-/// A run in the background, whose results are in the folder `r`. It does not outlive its test,
-/// whatever that finds.
-pub(crate) struct Running<'b> {
-    bench: &'b Bench,
-    /// Until it has ended.
-    child: Option<Child>,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-impl<'b> Running<'b> {
-    pub(crate) fn start(bench: &'b Bench, spec: &str) -> Self {
-        Self::of(bench, bench.command(&["run", spec, "--out", "r"]))
-    }
-
-    /// Any command of the program.
-    pub(crate) fn of(bench: &'b Bench, mut command: Command) -> Self {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        Self { bench, child: Some(child.expect("dyno can be started")) }
-    }
-
-    /// `dyno run` with these arguments, killed while its clients are measured.
-    pub(crate) fn killed(bench: &Bench, arguments: &[&str]) {
-        let line = [&["run"], arguments, &["--out", "killed"]].concat();
-        let run = Running::of(bench, bench.command(&line));
-        let is_measured = |event: Event| matches!(event, Event::PhaseStarted { phase, .. } if phase == Phase::Measure);
-        wait_until("clients are measured", || {
-            events(&bench.path().join("killed")).into_iter().any(is_measured)
-        });
-        drop(run);
-        std::fs::remove_dir_all(bench.path().join("killed")).expect("results of ours");
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.as_ref().expect("it has not ended").id()
-    }
-
-    pub(crate) fn interrupt(&self) {
-        signal("-INT", self.pid());
-    }
-
-    pub(crate) fn is_over(&mut self) -> bool {
-        let is_over = |child: &mut Child| child.try_wait().expect("it is our child").is_some();
-        self.child.as_mut().is_none_or(is_over)
-    }
-
-    /// Waits for the end, which has to come by itself.
-    pub(crate) fn ended(mut self) -> Ended {
-        wait_until("dyno ends", || self.is_over());
-        let child = self.child.take().expect("it has just ended");
-        Ended::from(child.wait_with_output().expect("it has ended"))
-    }
-
-    fn events(&self) -> Vec<Event> {
-        events(&self.bench.path().join("r"))
-    }
-
-    /// Waits until a phase of a trial has begun.
-    pub(crate) fn await_phase(&self, awaited: Phase) {
-        wait_until("the phase begins", || {
-            let is_it = |event: &Event| matches!(event, Event::PhaseStarted { phase, .. } if *phase == awaited);
-            self.events().iter().any(is_it)
-        });
-    }
-
-    /// Processes that work in the scratch folder of a server of this kind.
-    pub(crate) fn servers(&self, kind: ServerKind) -> Vec<u32> {
-        processes_with(&format!("{}/dyno-{kind}-", self.bench.path().display()))
-    }
-
-    /// Halts the server of this kind that the run has started, with all of its processes.
-    fn halt(&self, kind: ServerKind) {
-        let servers = self.servers(kind);
-        assert!(!servers.is_empty(), "no {kind} runs");
-        for server in servers {
-            // Sessions end when they like.
-            let _ = Command::new("kill").args(["-STOP", &server.to_string()]).status();
-        }
-    }
-}
 
 pub(crate) fn nothing_is_left(bench: &Bench, names: &[&str]) {
     let folder = bench.path().display().to_string();

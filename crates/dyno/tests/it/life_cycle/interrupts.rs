@@ -2,8 +2,9 @@
 //! hours without it, and a test that had to wait for that would fail by its own limit. Nothing
 //! depends on how fast anything is.
 
-use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, Running, mute, nothing_is_left};
+use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, mute, nothing_is_left};
 use crate::program::{Bench, Ended, events};
+use crate::running::Running;
 use dyno_drivers::null::server::Protocol;
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::{Event, Phase};

@@ -1,14 +1,17 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
-use crate::program::{Bench, Ended, records, signal};
+use crate::ends::{INTERRUPTED, RUN_INCOMPLETE};
+use crate::program::{Bench, records, signal};
+use crate::running::Running;
 use dyno_model::audit::AuditVerdict;
+use dyno_model::event::Phase;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_testkit::{require_server, wait_until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const SQLITE: &str = r#"
 title = "To be killed"
@@ -45,20 +48,22 @@ fn finished(folder: &Path) -> BTreeMap<String, usize> {
 
 /// Starts a run and kills it with signal 9 when it measures another trial after the first `trials`.
 fn kill_after(bench: &Bench, spec: &str, trials: usize) {
-    let mut child = bench
-        .command(&["run", spec, "--out", "r"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
+    let run = Running::start(bench, spec);
     let folder = bench.path().join("r");
     wait_until("some trials are finished and the next one is measured", || {
         let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
         let last = text.trim_end().lines().last().unwrap_or_default();
         finished(&folder).len() >= trials && last.contains(r#""phase":"measure""#)
     });
-    child.kill().expect("it runs");
-    child.wait().expect("it was killed");
+    run.kill();
+}
+
+/// A run of one block, in whose first trial clients are measured.
+fn measured_once(bench: &Bench) -> Running<'_> {
+    let run =
+        Running::of(bench, bench.command(&["run", "killed.toml", "--out", "r", "--blocks", "1"]));
+    run.await_phase(Phase::Measure);
+    run
 }
 
 fn every_trial_once(folder: &Path, trials: usize) {
@@ -118,26 +123,17 @@ fn orders_that_were_taken_before_a_kill_are_not_in_the_data_of_the_trials_after_
 fn another_plan_a_running_run_and_a_torn_line_are_seen() {
     let bench = Bench::new();
     bench.file("killed.toml", SQLITE);
-    let mut child = bench
-        .command(&["run", "killed.toml", "--out", "r"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
+    let run = Running::start(&bench, "killed.toml");
     let folder = bench.path().join("r");
-    wait_until("a trial is being measured", || {
-        std::fs::read_to_string(folder.join("events.jsonl"))
-            .is_ok_and(|text| text.contains(r#""phase""#))
-    });
+    run.await_phase(Phase::Measure);
     // It must not end before it is asked for.
-    signal("-STOP", child.id());
+    signal("-STOP", run.pid());
     let refused = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(refused.code, 7, "{refused}");
     assert!(refused.stderr.contains("is being written by another dyno process"), "{refused}");
-    signal("-CONT", child.id());
+    signal("-CONT", run.pid());
     wait_until("a trial is finished", || !finished(&folder).is_empty());
-    child.kill().expect("it runs");
-    child.wait().expect("it was killed");
+    run.kill();
 
     let other =
         bench.dyno(&["run", "killed.toml", "--resume", "r", "--set", "load.duration=500ms"]);
@@ -170,20 +166,10 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
 fn a_trial_that_was_interrupted_is_measured_again() {
     let bench = Bench::new();
     bench.file("killed.toml", SQLITE.replace("400ms", "2s"));
-    let child = bench
-        .command(&["run", "killed.toml", "--out", "r", "--blocks", "1"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
-    let folder = bench.path().join("r");
-    wait_until("the first trial is measured", || {
-        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-        text.contains(r#""phase":"measure""#)
-    });
-    signal("-INT", child.id());
-    let status = child.wait_with_output().expect("it ends").status;
-    assert_eq!(status.code(), Some(130));
+    let run = measured_once(&bench);
+    run.interrupt();
+    let ended = run.ended();
+    assert_eq!(ended.code, INTERRUPTED, "{ended}");
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");
     bench.forget_the_machine("r");
@@ -200,22 +186,12 @@ fn a_trial_that_was_interrupted_is_measured_again() {
 fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again() {
     let bench = Bench::new();
     bench.file("killed.toml", SQLITE.replace("400ms", "6s"));
-    let child = bench
-        .command(&["run", "killed.toml", "--out", "r", "--blocks", "1"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("dyno can be started");
-    let folder = bench.path().join("r");
-    wait_until("the first trial is measured", || {
-        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-        text.contains(r#""phase":"measure""#)
-    });
-    let supervisors = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
+    let run = measured_once(&bench);
+    let supervisors = Command::new("pgrep").args(["-P", &run.pid().to_string()]).output().unwrap();
     let supervisors = String::from_utf8(supervisors.stdout).unwrap();
     signal("-9", supervisors.trim().parse().expect("dyno has one child, the supervisor"));
-    let ended = Ended::from(child.wait_with_output().expect("it ends"));
-    assert_eq!(ended.code, 6, "{ended}");
+    let ended = run.ended();
+    assert_eq!(ended.code, RUN_INCOMPLETE, "{ended}");
     assert!(ended.stderr.contains("ended early: b01-00"), "{ended}");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
@@ -226,8 +202,8 @@ fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again(
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(json["completeness"]["is_complete"], true, "{report}");
-    let aside =
-        std::fs::read_dir(folder.join("set-aside")).expect("what the first attempt left is kept");
+    let aside = std::fs::read_dir(bench.path().join("r/set-aside"))
+        .expect("what the first attempt left is kept");
     assert_eq!(aside.count(), 1);
 }
 

@@ -1,8 +1,9 @@
 //! Two runs at the same time on one database, and what is left of one that was killed: no run takes
 //! the tables of another for its own.
 
-use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
+use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, SERVER_FAILED};
 use crate::program::{Bench, Ended, events, records};
+use crate::running::Running;
 use crate::shop::ask;
 use dyno_host::databases::are_there;
 use dyno_model::audit::AuditVerdict;
@@ -55,8 +56,7 @@ impl Host {
     /// A run that ends when it is told to.
     fn endless(&self) -> Running<'_> {
         self.bench.file("endless.toml", Self::spec(&self.url, "duration = \"10m\""));
-        let run =
-            Running::of(&self.bench, self.bench.command(&["run", "endless.toml", "--out", "r"]));
+        let run = Running::start(&self.bench, "endless.toml");
         run.await_phase(Phase::Measure);
         run
     }
@@ -214,7 +214,7 @@ fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
     for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
         let Some(host) = Host::open(kind) else { continue };
         host.bench.file("long.toml", Host::spec(&host.url, "duration = \"3s\""));
-        let run = Running::of(&host.bench, host.bench.command(&["run", "long.toml", "--out", "r"]));
+        let run = Running::start(&host.bench, "long.toml");
         run.await_phase(Phase::Measure);
         ask(&host.target, "UPDATE dyno_marker SET run = 'another' WHERE table_name = ''");
         let ended = run.ended();
@@ -251,7 +251,7 @@ fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanu
             ),
         );
         let names = ["dyno_n".to_owned(), "dyno_s".to_owned()];
-        let run = Running::of(&host.bench, host.bench.command(&["run", "two.toml", "--out", "r"]));
+        let run = Running::start(&host.bench, "two.toml");
         wait_until("the first database is to be locked", || silencer.is_silent());
         crate::program::signal("-KILL", run.pid());
         run.ended();

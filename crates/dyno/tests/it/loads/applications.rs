@@ -3,14 +3,15 @@
 
 use crate::audits::{Silent, Work};
 use crate::program::{Bench, events, records, signal, system_failure};
+use crate::running::Running;
 use dyno_engine::Node;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::event::Event;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::warning::Warning;
-use dyno_testkit::{folder_holds, processes_with, require_application, require_server, wait_until};
+use dyno_testkit::{folder_holds, processes_with, require_application, require_server};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
@@ -123,19 +124,16 @@ fn an_application_that_dies_marks_its_trial() {
     }
     let bench = Bench::new();
     bench.file("web.toml", spec(war, "duration = \"1h\"", r#""web""#));
-    let mut run =
-        bench.command(&["run", "web.toml", "--out", "r"]).spawn().expect("dyno can be started");
-    wait_until("measuring begins", || {
-        std::fs::read_to_string(bench.path().join("r/events.jsonl"))
-            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-    });
+    let run = Running::start(&bench, "web.toml");
+    run.await_phase(Phase::Measure);
     let processes = application_processes(&bench);
     assert_eq!(processes.len(), 1);
     // Its password is on no command line.
     let line = std::fs::read_to_string(format!("/proc/{}/cmdline", processes[0])).expect("it runs");
     assert!(!line.contains("Dyno-1-"), "{line}");
     signal("-KILL", processes[0]);
-    assert_ne!(run.wait().expect("dyno ends").code(), Some(0));
+    let ended = run.ended();
+    assert_ne!(ended.code, 0, "{ended}");
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
     let died = system_failure(record);
     assert!(died.starts_with("the application server web was killed"), "{:?}", record.warnings);

@@ -3,14 +3,15 @@
 
 use crate::audits::{Meddler, Work};
 use crate::program::{Bench, records};
+use crate::running::Running;
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
+use dyno_model::event::Phase;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{running_server, wait_until};
-use std::process::Stdio;
+use dyno_testkit::running_server;
 use std::sync::atomic::AtomicUsize;
 
 const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
@@ -153,18 +154,10 @@ fn what_a_killed_run_left_is_replaced_by_the_next_and_cleaned_up() {
     bench.file("short.toml", spec("transactions = 20"));
     // Killed in the midst of a trial, with a table left.
     let kill = |results: &str| {
-        let mut command = bench.command(&["run", "endless.toml", "--out", results]);
-        let mut run = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("dyno can be started");
-        wait_until("the trial is measured", || {
-            std::fs::read_to_string(bench.path().join(results).join("events.jsonl"))
-                .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-        });
-        run.kill().expect("it runs");
-        run.wait().expect("it was killed");
+        let command = bench.command(&["run", "endless.toml", "--out", results]);
+        let run = Running::of(&bench, command);
+        run.await_phase(Phase::Measure);
+        run.kill();
         query(&target, "CREATE TABLE IF NOT EXISTS crud_1 (id INTEGER)");
     };
     kill("first");

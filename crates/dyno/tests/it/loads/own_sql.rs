@@ -1,8 +1,8 @@
 //! SQL of the user's own: one line on a database that is there, and the same in a spec.
 
-use crate::ends::Running;
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
 use crate::program::{Bench, Ended, flaws, records};
+use crate::running::Running;
 use crate::shop::Shop;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;

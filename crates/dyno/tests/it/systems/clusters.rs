@@ -3,6 +3,7 @@
 
 use crate::audits::{SECOND, Silent, Work, session};
 use crate::program::{Bench, records, signal, system_failure};
+use crate::running::Running;
 use dyno_drivers::{Driver, Table, block_on};
 use dyno_engine::Node;
 use dyno_host::counters;
@@ -13,7 +14,7 @@ use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
-use dyno_testkit::{RunningServer, processes_with, require_server, running_server, wait_until};
+use dyno_testkit::{RunningServer, processes_with, require_server, running_server};
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -140,15 +141,8 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     assert!(ended.stdout.contains("2 × ") && ended.stdout.contains("Galera 4"), "{ended}");
 
     bench.file("endless.toml", spec("duration = \"1h\"\nwarmup = \"0s\""));
-    let mut run = bench
-        .command(&["run", "endless.toml", "--out", "dead"])
-        .spawn()
-        .expect("dyno can be started");
-    let is_measuring = || {
-        std::fs::read_to_string(bench.path().join("dead/events.jsonl"))
-            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-    };
-    wait_until("measuring begins", is_measuring);
+    let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "dead"]));
+    run.await_phase(Phase::Measure);
     let scratch = bench.path().to_str().expect("a path of text").to_owned();
     let servers = processes_with(&scratch).into_iter().filter(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -157,8 +151,8 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     for pid in servers {
         signal("-KILL", pid);
     }
-    let status = run.wait().expect("dyno ends");
-    assert_ne!(status.code(), Some(0));
+    let ended = run.ended();
+    assert_ne!(ended.code, 0, "{ended}");
     let [record] = &records(&bench.path().join("dead"))[..] else { panic!("one trial") };
     assert!(system_failure(record).contains("lost node 2"), "{:?}", record.warnings);
     assert_eq!(processes_with(&scratch), Vec::<u32>::new());

@@ -1,8 +1,9 @@
 //! A system's database is measured in copies of it: with an index and without, by scripts that
 //! write, and the original stays as it was.
 
-use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
+use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, SERVER_FAILED};
 use crate::program::Ended;
+use crate::running::Running;
 use crate::shop::Shop;
 use dyno_host::copies;
 use dyno_model::event::Phase;
@@ -72,8 +73,7 @@ fn an_index_is_tried_in_copies_of_a_database_on_mariadb() {
 fn others_are_kept_out_of_a_copy(shop: &Shop) {
     let endless = spec(shop, "").replace("transactions = 5", "duration = \"10m\"");
     shop.bench.file("endless.toml", endless);
-    let first =
-        Running::of(&shop.bench, shop.bench.command(&["run", "endless.toml", "--out", "r"]));
+    let first = Running::start(&shop.bench, "endless.toml");
     first.await_phase(Phase::Measure);
     let second = shop.bench.dyno(&["run", "index.toml", "--out", "second"]);
     assert_eq!(second.code, PREFLIGHT_FAILED, "{second}");

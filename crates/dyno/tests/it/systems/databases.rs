@@ -1,8 +1,8 @@
 //! Clients that are spread over databases of one server: who works where, figures and audits of
 //! each, and what is left behind.
 
-use crate::ends::Running;
 use crate::program::{Bench, Ended, flaws, questions_max, records};
+use crate::running::Running;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
 use dyno_host::marker::ClaimOptions;

@@ -1,12 +1,13 @@
 //! Paths as a factor: TCP, the unix socket and a proxy, on one start of a server.
 
 use crate::program::{Bench, events, flaws, records, signal, system_failure};
+use crate::running::Running;
 use dyno_host::HostError;
-use dyno_model::event::Event;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::{Plan, ProxyKind, ProxyPlan, ServerKind, Via};
-use dyno_testkit::{require_server, wait_until};
+use dyno_testkit::require_server;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 fn spec(kind: ServerKind, clients: &str, stop: &str, factors: &str) -> String {
     format!(
@@ -96,27 +97,19 @@ fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
     // The first trial, which is long, ends with its proxy.
     let factors = r#"endpoint = ["proxied"], "load.duration" = ["5m", "4s"]"#;
     bench.file("ways.toml", spec(ServerKind::Mariadb, "[40]", "", factors));
-    let child = bench
-        .command(&["run", "ways.toml", "--out", "r"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("dyno can be started");
+    let run = Running::start(&bench, "ways.toml");
     let folder = bench.path().join("r");
-    wait_until("the first trial is measured", || {
-        std::fs::read_to_string(folder.join("events.jsonl"))
-            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-    });
+    run.await_phase(Phase::Measure);
     let marker = format!("haproxy -db -f {}", bench.path().display());
     let proxies = Command::new("pgrep").args(["-f", &marker]).output().expect("pgrep is there");
     let proxies = String::from_utf8(proxies.stdout).expect("numbers");
     let proxy = proxies.split_whitespace().next().expect("the proxy of this test runs");
     signal("-9", proxy.parse().expect("a number"));
-    let output = child.wait_with_output().expect("dyno ends");
+    let ended = run.ended();
     let plan: Plan =
         serde_json::from_slice(&std::fs::read(folder.join("plan.json")).unwrap()).expect("a plan");
     let records = records(&folder);
-    assert_eq!(records.len(), plan.trials.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(records.len(), plan.trials.len(), "{ended}");
     let [first, second] = &records[..] else { panic!("two trials") };
     let died = system_failure(first);
     assert!(died.contains("the proxy proxied was killed"), "{:?}", first.warnings);

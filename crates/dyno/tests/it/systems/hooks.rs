@@ -2,8 +2,9 @@
 //! are put back, and turns. The server is one that this test makes, started, restarted and stopped
 //! by PostgreSQL's own `pg_ctl`, as a service manager would.
 
-use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, Running, SERVER_FAILED};
+use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, SERVER_FAILED};
 use crate::program::{Bench, events, records};
+use crate::running::Running;
 use crate::shop::{ask, try_ask};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
@@ -271,7 +272,7 @@ fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
         "spec.toml",
         postgres.spec(&hooks, "\"server.settings.shared_buffers\" = [\"16MB\"]"),
     );
-    let run = Running::of(&bench, bench.command(&["run", "spec.toml", "--out", "r"]));
+    let run = Running::start(&bench, "spec.toml");
     let target = Address::of_url(&postgres.url()).target().expect("it is one");
     let has = |value: &str| try_ask(&target, "SHOW shared_buffers").is_ok_and(|it| it == value);
     wait_until("the setting is applied", || has("16MB"));
@@ -435,7 +436,7 @@ fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_interrupted_or_kill
     bench.file("endless.toml", format!("title = \"t\"\n{system}{endless}[design]\nblocks = 1\n"));
     for signal in ["-INT", "-KILL"] {
         let before = told();
-        let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
+        let run = Running::start(&bench, "endless.toml");
         run.await_phase(Phase::Measure);
         crate::program::signal(signal, run.pid());
         if signal == "-INT" {
@@ -465,7 +466,7 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
              [load]\nclients = [2, 3]\ntransactions = 20\n[design]\nblocks = 1\n"
         ),
     );
-    let run = Running::of(&bench, bench.command(&["run", "spec.toml", "--out", "r"]));
+    let run = Running::start(&bench, "spec.toml");
     run.await_phase(Phase::Measure);
     let target = Address::of_url(&postgres.url()).target().expect("it is one");
     let asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";

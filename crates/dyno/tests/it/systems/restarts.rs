@@ -1,7 +1,7 @@
 //! A server that dyno did not start is restarted in the middle of a trial, and the trial says so.
 
-use crate::ends::Running;
 use crate::program::{Bench, records, signal};
+use crate::running::Running;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
 use dyno_model::event::Phase;

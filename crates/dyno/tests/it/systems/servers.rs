@@ -2,13 +2,15 @@
 //! shared with sysbench, servers that die, databases that are not dyno's.
 
 use crate::program::{Bench, Ended, SETTLING_QUESTIONS_MAX, flaws, questions_max, records, signal};
+use crate::running::Running;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
 use dyno_model::audit::AuditCheck;
+use dyno_model::event::Phase;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Target};
-use dyno_testkit::{require_server, running_server, wait_until};
+use dyno_testkit::{require_server, running_server};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -289,16 +291,8 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
          workload = { kind = \"rush\" }\nload = { clients = 4, warmup = \"0s\" }\n\
          factors = { \"load.duration\" = [\"5m\", \"4s\"] }\ndesign = { blocks = 1, seed = 2 }\n",
     );
-    let mut child = bench
-        .command(&["run", "dying.toml", "--out", "r"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("dyno can be started");
-    let events = bench.path().join("r/events.jsonl");
-    let is_measuring =
-        || std::fs::read_to_string(&events).is_ok_and(|text| text.contains(r#""phase":"measure""#));
-    wait_until("the first trial is measured", is_measuring);
+    let run = Running::start(&bench, "dying.toml");
+    run.await_phase(Phase::Measure);
     let pids = Command::new("pgrep")
         .args(["-f", &format!("mariadbd.*{}", bench.path().display())])
         .output()
@@ -306,7 +300,7 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
     let pids = String::from_utf8(pids.stdout).unwrap();
     let killed = pids.split_whitespace().next().expect("the server of this test runs");
     signal("-9", killed.parse().expect("a number"));
-    let status = child.wait().expect("dyno ends");
+    let ended = run.ended();
     let records = records(&bench.path().join("r"));
     let is_marked = |record: &TrialRecord| !flaws(record).is_empty();
     match &records[..] {
@@ -316,7 +310,7 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
         }
         other => panic!("expected two trials, found {}", other.len()),
     }
-    assert_eq!(status.code(), Some(6), "a trial is to be measured again");
+    assert_eq!(ended.code, 6, "a trial is to be measured again: {ended}");
     let left =
         Command::new("pgrep").args(["-f", &bench.path().display().to_string()]).output().unwrap();
     assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "no process is left");
@@ -416,18 +410,9 @@ fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .expect("ours");
 
-        let mut run =
-            dyno(&["run", "left.toml", "--out", "r"]).spawn().expect("dyno can be started");
-        wait_until("the trial is measured", || {
-            std::fs::read_to_string(bench.path().join("r/events.jsonl"))
-                .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-        });
-        run.kill().expect("it runs");
-        run.wait().expect("it was killed");
-        assert!(
-            !dyno_testkit::folder_holds(&bench.path().join("r"), target.password.reveal()),
-            "{kind}"
-        );
+        let run = Running::of(&bench, dyno(&["run", "left.toml", "--out", "r"]));
+        run.await_phase(Phase::Measure);
+        assert!(!dyno_testkit::folder_holds(&run.kill(), target.password.reveal()), "{kind}");
         let of_database = match kind {
             ServerKind::Postgres => "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
             _ => "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()",

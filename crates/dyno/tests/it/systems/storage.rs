@@ -2,10 +2,10 @@
 //! left behind.
 
 use crate::program::{Bench, events, failures};
-use dyno_model::event::Event;
+use crate::running::Running;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
-use std::process::Stdio;
 
 /// Two storages in the bench's folder; `one` is made by its command and also takes the log, `two`
 /// is there already. The commands write down what they were told.
@@ -131,18 +131,9 @@ fn kill_9_leaves_neither_server_nor_folder_and_the_command_after_runs() {
     let text = spec("mariadb", "load = { clients = 1, duration = \"60s\", warmup = \"0s\" }")
         .replace("storage = [\"one\", \"two\"]", "storage = [\"one\"]");
     let bench = bench(&text);
-    let mut child = bench
-        .command(&["run", "storage.toml", "--out", "r"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
-    wait_until("the trial is measured", || {
-        std::fs::read_to_string(bench.path().join("r/events.jsonl"))
-            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
-    });
-    child.kill().expect("it runs");
-    child.wait().expect("it was killed");
+    let run = Running::start(&bench, "storage.toml");
+    run.await_phase(Phase::Measure);
+    run.kill();
     let left = ["after.txt", "before.txt", "r", "storage.toml", "two"];
     wait_until("folders and saved data vanish", || bench.names() == left);
     let marker = bench.path().to_str().expect("a path of text");

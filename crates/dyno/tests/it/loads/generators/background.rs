@@ -1,8 +1,8 @@
 //! Background workloads whose clients are divided among generators, as those of the measured one.
 
 use super::services::generators;
-use crate::ends::Running;
 use crate::program::{Bench, failures, flaws, records, signal};
+use crate::running::Running;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Phase;
 use dyno_model::plan::ServerKind;

@@ -1,16 +1,19 @@
 //! Trials whose clients are divided among several processes.
 
 use super::services::generators;
+use crate::ends::RUN_INCOMPLETE;
 use crate::program::{Bench, Ended, failures, flaws, records, signal};
+use crate::running::Running;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::event::Phase;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::warning::Warning;
 use dyno_testkit::{is_process, processes_with, require_server, wait_until};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 fn spec(system: &str, workload: &str, load: &str, more: &str) -> String {
     format!(
@@ -134,33 +137,25 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
 }
 
 /// Starts a run of several trials with generators, and returns when clients work.
-fn begun(bench: &Bench, generators: &str) -> Child {
+fn begun<'b>(bench: &'b Bench, generators: &str) -> Running<'b> {
     let load = "{ clients = 4, duration = \"2s\", warmup = \"0s\" }";
     bench.file("spec.toml", spec(SQLITE, RUSH, load, "").replace("blocks = 1", "blocks = 2"));
-    let child = bench
-        .command(&["run", "spec.toml", "--out", "r", "--generators", generators])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("dyno can be started");
-    wait_until("clients work", || {
-        let text = std::fs::read_to_string(bench.path().join("r/events.jsonl"));
-        text.is_ok_and(|text| text.contains(r#""phase":"measure""#))
-    });
-    child
+    let line = ["run", "spec.toml", "--out", "r", "--generators", generators];
+    let run = Running::of(bench, bench.command(&line));
+    run.await_phase(Phase::Measure);
+    run
 }
 
 #[test]
 fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on() {
     let bench = Bench::new();
-    let child = begun(&bench, "2");
-    let pid = generators(&bench)[0];
-    signal("-KILL", pid);
-    let code = child.wait_with_output().expect("it ends").status.code();
+    let run = begun(&bench, "2");
+    signal("-KILL", generators(&bench)[0]);
+    let code = run.ended().code;
     let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.contains(" was lost: its process was killed (signal 9)"), "{failed}");
     assert!(failed.starts_with("generator "), "{failed}");
-    assert_eq!(code, Some(6), "the run is incomplete");
+    assert_eq!(code, RUN_INCOMPLETE);
     assert_eq!(records(&bench.path().join("r")).len(), 1, "the other trial was measured");
     assert_eq!(generators(&bench), [0_u32; 0], "nothing is left");
     let ended = bench.dyno(&["run", "--resume", "r"]);
@@ -171,11 +166,10 @@ fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on()
 #[test]
 fn generators_end_with_a_coordinator_that_is_killed_and_the_run_can_be_resumed() {
     let bench = Bench::new();
-    let mut child = begun(&bench, "3");
+    let run = begun(&bench, "3");
     let left = generators(&bench);
     assert_eq!(left.len(), 3);
-    child.kill().expect("it runs");
-    child.wait().expect("it was killed");
+    run.kill();
     wait_until("generators have ended", || !left.iter().any(|pid| is_process(*pid)));
     wait_until("nothing is left", || {
         let names = bench.names();
@@ -190,10 +184,10 @@ fn generators_end_with_a_coordinator_that_is_killed_and_the_run_can_be_resumed()
 #[test]
 fn a_generator_that_is_silent_is_lost() {
     let bench = Bench::new();
-    let child = begun(&bench, "2");
+    let run = begun(&bench, "2");
     let pid = generators(&bench)[0];
     signal("-STOP", pid);
-    child.wait_with_output().expect("it ends");
+    run.ended();
     let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.contains(" was lost: it sent nothing for 3 s"), "{failed}");
     assert!(!is_process(pid), "a process that is stopped is killed");
