@@ -7,7 +7,7 @@ use dyno_model::reason::Reason;
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct HostError {
-    pub(crate) reason: Reason,
+    pub(crate) reason: Box<Reason>,
     /// True when files were being written, so that a full disk may be the cause.
     pub(crate) is_of_files: bool,
     /// The setting that a server rejects, with its value unless the server does not know the name.
@@ -17,7 +17,7 @@ pub struct HostError {
 impl HostError {
     /// The error for this reason. Most reasons are texts, because only the user distinguishes them.
     pub fn new(reason: impl Into<Reason>) -> Self {
-        Self { reason: reason.into(), is_of_files: false, setting: None }
+        Self { reason: Box::new(reason.into()), is_of_files: false, setting: None }
     }
 
     pub(crate) fn of_files(reason: impl Into<Reason>) -> Self {
@@ -27,7 +27,7 @@ impl HostError {
     /// The same error, of this node or program.
     #[must_use]
     pub fn of(mut self, what: String) -> Self {
-        self.reason = Reason::NotStarted { what, reason: Box::new(self.reason) };
+        self.reason = Box::new(Reason::NotStarted { what, reason: self.reason });
         self
     }
 
@@ -43,7 +43,7 @@ impl HostError {
 
 impl From<HostError> for Reason {
     fn from(error: HostError) -> Self {
-        error.reason
+        *error.reason
     }
 }
 

@@ -199,7 +199,11 @@ fn connect_by(
     }
     let mut session = open(&target).map_err(|failure| {
         let hint = hint(&failure, &target);
-        HostError::new(Reason::NotConnected { place: place.clone(), failure, hint })
+        HostError::new(Reason::NotConnected {
+            place: place.clone(),
+            failure: Box::new(failure),
+            hint,
+        })
     })?;
     let (found, settings_refused) = match settings::read_with(&mut session, system.engine) {
         Ok(found) => (found, None),

@@ -131,9 +131,9 @@ const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
 fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let machine: [OfRun; 7] = [
         (Property::Processor, |run| Value::text(&run.environment.cpu_model)),
-        (Property::Processors, |run| Value::text(run.environment.cpu_logical)),
-        (Property::ProcessorsUsable, |run| Value::text(run.environment.cpu_usable)),
-        (Property::Cores, |run| Value::text(run.environment.cpu_cores)),
+        (Property::Processors, |run| Value::text(&run.environment.cpu_logical)),
+        (Property::ProcessorsUsable, |run| Value::text(&run.environment.cpu_usable)),
+        (Property::Cores, |run| Value::text(&run.environment.cpu_cores)),
         // The same machine may report a few kilobytes more or less after a restart.
         (Property::Memory, |run| Value::Text(figures::megabytes(run.environment.memory_bytes))),
         (Property::Architecture, |run| Value::text(&run.environment.architecture)),
@@ -156,7 +156,7 @@ fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let dyno: [OfRun; 2] = [
         (Property::Version, |run| match run.dyno_version.as_str() {
             "" => Value::text(&run.environment.dyno_version),
-            version => Value::text(version),
+            version => Value::text(&version),
         }),
         (Property::Build, |run| Value::text(&run.environment.build_profile)),
     ];
@@ -188,12 +188,12 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
         if let (Some(of_base), Some(of_new)) = (plan(base, one), plan(new, other)) {
             let of: [OfSystem; 3] = [
                 (Property::Kind, kind),
-                (Property::QueryMode, |system| Value::text(system.query_mode)),
+                (Property::QueryMode, |system| Value::text(&system.query_mode)),
                 (Property::Encryption, |system| match &system.source {
                     SystemSource::Existing(existing) => {
                         Value::Text(format!("{:?}", existing.tls).to_lowercase())
                     }
-                    SystemSource::Managed(_) | SystemSource::Imported => Value::text(""),
+                    SystemSource::Managed(_) | SystemSource::Imported => Value::text(&""),
                 }),
             ];
             let values = of.iter().filter_map(|(name, of)| {

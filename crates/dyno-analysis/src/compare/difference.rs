@@ -150,7 +150,7 @@ pub enum Value {
 
 impl Value {
     /// A value without a translation.
-    pub(crate) fn text(value: impl ToString) -> Self {
+    pub(crate) fn text(value: &impl ToString) -> Self {
         Self::Text(value.to_string())
     }
 }

@@ -266,7 +266,7 @@ pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<Un
         }
     };
     differ("the kind", kind(one), kind(other));
-    differ("the query mode", Value::text(one.query_mode), Value::text(other.query_mode));
+    differ("the query mode", Value::text(&one.query_mode), Value::text(&other.query_mode));
     match (&one.source, &other.source) {
         (SystemSource::Managed(one), SystemSource::Managed(other)) => {
             let names: BTreeSet<&String> =
@@ -297,7 +297,7 @@ pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<Un
 pub(super) fn kind(system: &SystemPlan) -> Value {
     match &system.source {
         SystemSource::Managed(server) => Value::StartedByDyno(server.to_string()),
-        SystemSource::Existing(existing) => Value::text(existing.engine),
+        SystemSource::Existing(existing) => Value::text(&existing.engine),
         SystemSource::Imported => Value::Word(Word::Imported),
     }
 }
@@ -355,7 +355,7 @@ fn background_line(all: &[BackgroundPlan]) -> Value {
 /// Load and stop rules that differ.
 pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
     fn or<T: ToString>(value: Option<T>, word: Word) -> Value {
-        value.map_or(Value::Word(word), Value::text)
+        value.map_or(Value::Word(word), |it| Value::text(&it))
     }
     let values = |configuration: &Configuration| {
         let load = &configuration.load;
@@ -367,18 +367,18 @@ pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Ve
         };
         [
             (Property::End, stop),
-            (Property::Warmup, Value::text(load.warmup)),
+            (Property::Warmup, Value::text(&load.warmup)),
             (Property::Databases, Value::Text(load.databases.told().unwrap_or("1".to_owned()))),
             (Property::Rate, or(load.rate.map(crate::figures::rate), Word::None)),
-            (Property::Arrivals, Value::text(load.spacing)),
+            (Property::Arrivals, Value::text(&load.spacing)),
             (Property::ThinkTime, or(load.think, Word::None)),
             (Property::StatementTimeout, or(load.statement_timeout, Word::None)),
             (Property::Search, or(load.find.as_ref().map(searched), Word::None)),
-            (Property::Attempts, Value::text(load.attempts_max)),
+            (Property::Attempts, Value::text(&load.attempts_max)),
             (Property::Retries, retries(&load.retry)),
             (Property::Workers, or(load.workers, Word::Automatic)),
-            (Property::Grace, Value::text(load.grace)),
-            (Property::TimeLimit, Value::text(load.time_limit)),
+            (Property::Grace, Value::text(&load.grace)),
+            (Property::TimeLimit, Value::text(&load.time_limit)),
         ]
     };
     let pairs = values(one).into_iter().zip(values(other));

@@ -23,12 +23,12 @@ pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
         && error.is_of_files
         && free < LITTLE_ROOM
     {
-        error.reason = Reason::DiskScarce {
-            reason: Box::new(error.reason),
+        error.reason = Box::new(Reason::DiskScarce {
+            reason: error.reason,
             folder: folder.parent().unwrap_or(folder).display().to_string(),
             free: free >> 20,
             total: total >> 20,
-        };
+        });
     }
     error
 }

@@ -229,7 +229,7 @@ pub enum Reason {
         /// Its address.
         place: String,
         /// The failure.
-        failure: OperationFailure,
+        failure: Box<OperationFailure>,
         /// The remedy on a line of its own, after a line break; empty when there is none.
         hint: String,
     },

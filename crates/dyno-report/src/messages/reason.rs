@@ -235,7 +235,7 @@ mod tests {
             Reason::NoServer { kind: ServerKind::Mysql, searched: "\n  /x/mysqld".to_owned() },
             Reason::NotConnected {
                 place: name(),
-                failure: failure(),
+                failure: Box::new(failure()),
                 hint: "\nhint: wait".to_owned(),
             },
             Reason::DatabaseNotEmpty { database: "shop".to_owned(), tables: "orders".to_owned() },
