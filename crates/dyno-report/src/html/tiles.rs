@@ -189,9 +189,15 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     let worst = of_verdict
         .filter_map(|row| Some((row, badness(row)?)))
         .reduce(|one, other| if other.1 > one.1 { other } else { one });
-    let value = worst.and_then(|(row, _)| Some(figures::of_limit(row.metric, row.figure?)));
+    let shown = |row: &LimitRow| {
+        Some(figures::bounded(figures::of_limit(row.metric, row.figure?), row.is_bound))
+    };
+    let value = worst.and_then(|(row, _)| shown(row));
     let absent = headings::ABSENT.text(page.lang);
-    let mut notes = Vec::new();
+    let lower = worst.and_then(|(row, _)| row.lower_percentile);
+    let lower = lower
+        .map(|lower| fill!(tiles::LOWER_PERCENTILE, page.lang, lower, percentile = first.metric));
+    let mut notes: Vec<String> = lower.into_iter().collect();
     if rows.len() > 1 {
         let of = rows.len();
         notes.push(fill!(tiles::IN_CONFIGURATIONS, page.lang, number, of));

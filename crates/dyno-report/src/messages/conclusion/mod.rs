@@ -174,6 +174,8 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         worst,
         not_working,
         shortage,
+        lower_percentile,
+        trials_needed,
         is_untested,
     } = conclusion
     else {
@@ -187,6 +189,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         (LimitVerdict::Undecided, _) if shortage.is_some() => LIMIT_TOO_FEW,
         (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
         (LimitVerdict::Passed, _) => LIMIT_HELD,
+        (LimitVerdict::Failed, _) if lower_percentile.is_some() => LIMIT_BROKEN_LOWER,
         (LimitVerdict::Failed, _) => LIMIT_BROKEN,
         (LimitVerdict::Undecided, _) => LIMIT_UNDECIDED,
     };
@@ -207,13 +210,16 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         of = of_trials,
         because,
         percentile = metric,
+        lower = lower_percentile.map_or_else(String::new, |it| it.to_string()),
         transactions,
         needed
     );
     let needed = model.comparison_rules.min_repeats;
     let untested = is_untested.then(|| fill!(LIMIT_UNTESTED, lang, needed));
+    let shortage = shortage.filter(|_| *verdict == LimitVerdict::Undecided);
     let enough = shortage.and_then(|shortage| enough(&shortage, lang));
-    (statement, untested.into_iter().chain(enough).collect())
+    let trials = trials_needed.map(|trials| fill!(LIMIT_TRIALS, lang, trials));
+    (statement, untested.into_iter().chain(enough).chain(trials).collect())
 }
 
 /// The measurement time that a percentile needs.
