@@ -20,10 +20,10 @@ use dyno_store::fixture::{Shape, each_record, leave_unstarted};
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
     let interval = |values: &[f64]| estimate(values, Metric::Throughput).expect("values").interval;
     assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
-    // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor
-    // is exp(0.2484).
+    // By hand: the geometric mean is 498.3, the standard error of its logarithm 0.0580, t(0.975; 2)
+    // 4.303, so the factor is exp(0.2494).
     let narrow = interval(&[450.0, 500.0, 550.0]).expect("these scatter little");
-    assert!((narrow.low - 390.0).abs() < 0.1 && (narrow.high - 641.0).abs() < 0.1, "{narrow:?}");
+    assert!((narrow.low - 388.4).abs() < 0.1 && (narrow.high - 639.5).abs() < 0.1, "{narrow:?}");
 }
 
 #[test]

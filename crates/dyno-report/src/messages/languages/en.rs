@@ -940,7 +940,7 @@ messages! {
     },
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
-        NOTE_ESTIMATES: "Throughput and response times are means over n valid trials. ±: distance to the upper end of the 95 % confidence interval.",
+        NOTE_ESTIMATES: "Throughput and response times are geometric means over n valid trials, so the quotient of two figures is their ratio in comparisons. ±: distance to the upper end of the 95 % confidence interval.",
         NOTE_TOO_FEW: "No p99 in {number} of {configurations:# configuration|# configurations}: it needs {needed:1 transaction|# transactions} per trial, and {line} had {transactions} at {clients}.",
         NOTE_ENOUGH: "Measuring for {duration} would be enough.",
         NOTE_CLOSED_LOOP: "Closed loop: each client starts its next transaction when the previous one ends. Response times include retries.",
@@ -956,7 +956,7 @@ messages! {
         SPACING_POISSON: "Poisson",
         SPACING_EVEN: "evenly spaced",
         NOTE_SEARCH: "Each trial searched for the highest load that passes the limit while the system keeps up. That load was measured again, and the results of the trial are those of this measurement. The true value lies between the highest load that passed and the lowest that failed, usually at most 3 % apart. The interval is over the blocks.",
-        NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are means over the valid trials, counts are totals.",
+        NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are geometric means over the valid trials, counts are totals.",
         NOTE_WORDS: "A configuration is a system with its settings and a number of clients. A trial measures one configuration once. A block measures every configuration once.",
         NOTE_BENCHMARK: "Committed new orders per minute of a workload derived from TPC-C; this is not a TPC-C result. Of paced maximum: share of the rate that keying and think times allow (12.86 per minute and warehouse in the standard's mix). Touched: warehouses and districts in which a new order was committed, in the trial with the fewest. Statements and commits per transaction include BEGIN, COMMIT and retries; a rate that counts a server's commits is another one. Rolled back: new orders with an item that does not exist, about 1 % in the standard; they are not counted as new orders. Isolation level: as the server reported it in a session set up like those of the clients.",
         NOTE_TRANSACTIONS: "Each script or request is a named transaction. With several databases, a row for a database includes all transactions in it, and percentiles are given per transaction. tx/s and response times are means over the valid trials, counts are totals. In an open loop, arrivals that were not started have no name; if there were any, times are lower bounds (≥).",
@@ -1035,7 +1035,7 @@ messages! {
         // What is drawn, for readers who cannot see it.
         GROWTH_DESCRIPTION: "Panels on a common axis of rows: rows inserted per second, then CPU, disk and data size as sampled by the monitor. Series: {lines}.",
         GROWTH_CAPTION: "Markers: mean of each step over {blocks:one block|# blocks}, at the middle of the step, with the 95 % interval if there are several blocks. Thin lines: individual trials by interval.",
-        GROWTH_NOTE: "Each row of this table is a step from the previous number of rows. Rows per second: rows of the step divided by its duration, mean over valid trials with 95 % interval. A trial that ended early counts in the steps it completed. CPU, disk and data size are sampled by the monitor during the same time.",
+        GROWTH_NOTE: "Each row of this table is a step from the previous number of rows. Rows per second: rows of the step divided by its duration, geometric mean over valid trials with 95 % interval. A trial that ended early counts in the steps it completed. CPU, disk and data size are sampled by the monitor during the same time.",
         GROWTH_COMPARISONS_NOTE: "Ratios of rows per second, paired by block; p-values are corrected for all {family:1 comparison|# comparisons} of this table.",
         GROWTH_TIP: "{line}, {from} to {to} rows: {value}",
         GROWTH_CROSSED: "{leader} overtakes {other} at {from} rows: it sustains {leader_rate} rows per second, while {other} falls to {other_rate}. Up to {before} rows, {other} was faster ({other_before} against {leader_before}).",
@@ -1080,7 +1080,7 @@ messages! {
         PAGE_KEPT: "Throughput and lost updates",
         PAGE_KEPT_NOTHING_LOST: "0 lost",
         PAGE_KEPT_LOST: "{percent} lost",
-        PAGE_KEPT_NOTE: "First value: committed transactions per second, mean over valid trials. Second value: share of acknowledged updates that are missing from the data.",
+        PAGE_KEPT_NOTE: "First value: committed transactions per second, geometric mean over valid trials. Second value: share of acknowledged updates that are missing from the data.",
         PAGE_CHIP_NOT_WORKING: "failed",
         PAGE_CHIP_LOST: "data lost",
         PAGE_CHIP_INCOMPLETE: "incomplete",
@@ -1173,7 +1173,7 @@ messages! {
         CHART_CAPTION_LOST: "Lines connect the shares over all {repeats:1 trial|# trials} of a point; dots are individual trials.",
         CHART_CAPTION_LOST_AT_ONE: "Markers are the shares over all {repeats:1 trial|# trials} of a point; dots are individual trials.",
         CHART_CAPTION_LOST_MEANS: "An update is lost if its commit was acknowledged but it is missing from the data.",
-        CHART_CAPTION_TIME: "Percentiles in this chart are means over the percentiles of each trial.",
+        CHART_CAPTION_TIME: "Percentiles in this chart are geometric means of the percentiles of the trials.",
         CHART_CAPTION_PUBLISHED: "Dotted lines with hollow markers are published figures ({sources}), measured on other machines: compare the shape, not the values.",
         CHART_CAPTION_PUBLISHED_ASIDE: "The panel with hollow markers shows published figures ({sources}) on a separate axis, measured on other machines: compare the shape, not the values.",
         CHART_MEASURED_PANEL: "measured",
@@ -1383,7 +1383,7 @@ messages! {
         SETTINGS_UNKNOWN: "The settings of {system} were not read on both sides, so differences between them are unknown.",
         OTHER_NAME: "System {base} of base is compared with system {new} of new.",
         // Notes.
-        COMPARE_NOTE_METHOD: "Values are means over n valid trials, ±: distance to the upper end of the 95 % interval. Ratio: new to base, of geometric means, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
+        COMPARE_NOTE_METHOD: "Values are geometric means over n valid trials, ±: distance to the upper end of the 95 % interval. Ratio: new to base, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
         COMPARE_NOTE_WIDENED: "Intervals of other comparisons are widened accordingly, to {level} or more.",
         COMPARE_NOTE_RANKS: "Rank-based: the same ratio without assumptions about the distribution, the median of the ratios of each trial of new to each trial of base (Hodges and Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and Whitney), from four trials per side. It does not change the verdict.",
         COMPARE_NOTE_OVER_ALL: "Over all configurations: one ratio from a linear mixed model on logarithms with runs, blocks and server starts as strata (REML, Satterthwaite). These answers come first. A configuration is called better or worse in a metric only if that metric was decided over all configurations or in any of them.",
