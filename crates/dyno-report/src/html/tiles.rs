@@ -116,20 +116,29 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
     let limit = figures::limit_of(&row.search);
     let named = (page.model.searches.len() > 1)
         .then(|| crate::messages::conclusion::searched(page.model, row, page.lang));
-    let mut tile = match &page.model.estimate(row.configuration, row.metric()) {
-        Some(found) => Tile {
-            word: Some(words::limit(LimitVerdict::Passed)),
-            ..Tile::estimate(title, found, page.lang)
-        },
-        None => Tile {
-            word: Some(words::limit(LimitVerdict::Undecided)),
-            ..Tile::new(title, headings::ABSENT.text(page.lang))
-        },
+    let found = page.model.estimate(row.configuration, row.metric());
+    let mut tile = match &found {
+        Some(found) => Tile::estimate(title, found, page.lang),
+        None => Tile::new(title, headings::ABSENT.text(page.lang)),
     };
-    tile.change = limit;
+    let verdict = match row.verdict() {
+        LimitVerdict::Passed if found.is_none() => LimitVerdict::Undecided,
+        verdict => verdict,
+    };
+    let is_bound = found.is_some_and(|it| it.is_bound);
+    let bound = is_bound.then(|| tiles::LOWER_BOUND.text(page.lang).to_owned());
+    let number = row.ended.len();
+    let of = number + found.map_or(0, |it| it.repeats as usize);
+    let ended = (number > 0).then(|| fill!(tiles::SEARCHES_ENDED, page.lang, number, of));
+    tile.notes.extend(bound.into_iter().chain(ended));
     tile.notes.splice(0..0, named);
-    tile.link = Some("searches");
-    tile
+    Tile {
+        word: Some(words::limit(verdict)),
+        change: limit,
+        link: Some("searches"),
+        is_alarming: verdict == LimitVerdict::Failed,
+        ..tile
+    }
 }
 
 /// The longest write outage after faults.

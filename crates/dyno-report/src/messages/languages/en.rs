@@ -363,6 +363,7 @@ messages! {
         FOUND: "{line} sustains {load} with {limit}.",
         FOUND_INTERVAL: "{line} sustains {load} with {limit} (95 % interval {low} to {high}).",
         FOUND_BOUND: "{line} sustains at least {load} with {limit}. The load generator or the highest load allowed ended the search, so the system may sustain more.",
+        FOUND_ENDED: "{number} of {of:one search|# searches} found no load: {reason}.",
         FOUND_NOTHING: "No valid trial of {line} found a load with {limit}.",
         // `reason` is one of NO_LOAD_...
         FOUND_NONE: "{line}: {reason}.",

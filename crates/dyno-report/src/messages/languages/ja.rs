@@ -258,6 +258,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             FOUND: "{line}：{limit}を満たす最大負荷は{load}です。",
             FOUND_INTERVAL: "{line}：{limit}を満たす最大負荷は{load}です（95%信頼区間{low}～{high}）。",
             FOUND_BOUND: "{line}：{limit}を満たす最大負荷は{load}以上です。負荷生成側の限界、または許可された最大負荷で探索が終了したため、システムはさらに高い負荷を処理できる可能性があります。",
+            FOUND_ENDED: "探索{of}回のうち{number}回は負荷が見つかりませんでした：{reason}。",
             FOUND_NOTHING: "{line}：有効な試行では、{limit}を満たす負荷が見つかりませんでした。",
             FOUND_NONE: "{line}：{reason}。",
             NO_LOAD_SLOW: "{limit}はどの負荷でも不合格です。{transaction}は単独でも{time}かかります",

@@ -257,6 +257,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             FOUND: "{line}: {limit} 조건에서 최대 {load}.",
             FOUND_INTERVAL: "{line}: {limit} 조건에서 최대 {load}(95% 신뢰 구간 {low}~{high}).",
             FOUND_BOUND: "{line}: {limit} 조건에서 {load} 이상. 부하 발생기의 한계 또는 허용된 최대 부하에서 탐색이 끝났으므로, 시스템은 더 높은 부하를 처리할 수 있습니다.",
+            FOUND_ENDED: "탐색 {of}회 중 {number}회는 부하를 찾지 못했습니다: {reason}.",
             FOUND_NOTHING: "{line}: {limit} 조건을 통과하는 부하를 유효한 시행에서 찾지 못했습니다.",
             FOUND_NONE: "{line}: {reason}.",
             NO_LOAD_SLOW: "{limit} 조건이 모든 부하에서 실패합니다. {transaction} 트랜잭션은 단독으로 실행해도 {time} 걸립니다",
