@@ -56,7 +56,7 @@ fn figure(page: &Page<'_>, headline: Headline, metric: ComparisonMetric) -> Opti
         }
         Headline::Change { baseline, subject } => {
             let (before, after) = (estimate(baseline)?, estimate(subject)?);
-            let change = model.change(metric, baseline, subject).map(|it| (it.effect, it.cells));
+            let change = model.change(metric, baseline, subject);
             let [from, to] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
             let sides = format!("{from} → {to}");
             let at = names::line_at(&sides, model.configurations[subject].clients, page.lang);

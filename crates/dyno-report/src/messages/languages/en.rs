@@ -1293,6 +1293,7 @@ messages! {
         ONE_TRIAL: "one trial, no interval",
         NO_INTERVAL: "varies too much for an interval",
         NOT_TESTED: "needs {min} trials per side",
+        INTERVAL_OVER: "over {number} configurations: {interval}",
         OVER: "over {number} configurations",
         BEST: "best: {configuration}",
         WORST: "worst: {configuration}",

@@ -1130,6 +1130,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             ONE_TRIAL: "試行1回のため信頼区間なし",
             NO_INTERVAL: "ばらつきが大きく信頼区間なし",
             NOT_TESTED: "両側に{min}試行ずつ必要",
+            INTERVAL_OVER: "{number}測定条件の全体：{interval}",
             OVER: "{number}測定条件の全体",
             BEST: "最良：{configuration}",
             WORST: "最低：{configuration}",

@@ -1129,6 +1129,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             ONE_TRIAL: "시행 1회, 신뢰 구간 없음",
             NO_INTERVAL: "편차가 커서 신뢰 구간 없음",
             NOT_TESTED: "양쪽에 시행 {min}회씩 필요",
+            INTERVAL_OVER: "측정 조건 {number}개 전체: {interval}",
             OVER: "측정 조건 {number}개 전체",
             BEST: "최고: {configuration}",
             WORST: "최저: {configuration}",
