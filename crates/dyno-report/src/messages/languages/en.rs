@@ -1059,7 +1059,7 @@ messages! {
         PAGE_SURE: "Confidence",
         PAGE_CHANGE: "To learn more",
         PAGE_RESTS_TRIALS: "{valid} valid trials of {planned} planned, in {blocks:one block|# blocks}.",
-        PAGE_RESTS_NOT_WORKING: "In {trials:one trial|# trials}, the measurement is valid but the system itself failed.",
+        PAGE_RESTS_NOT_WORKING: "In {trials:one trial|# trials}, the system itself failed, which counts against its configuration.",
         PAGE_RESTS_INTACT: "The data audit passed in {checked:the one configuration|all # configurations} checked.",
         PAGE_RESTS_VIOLATED: "The data audit failed in {violated} of {checked:1 configuration|# configurations} checked.",
         PAGE_RESTS_UNCHECKED: "There was no data audit.",

@@ -911,7 +911,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             PAGE_SURE: "信頼度",
             PAGE_CHANGE: "追加の測定",
             PAGE_RESTS_TRIALS: "計画{planned}試行のうち有効{valid}試行、{blocks}ブロック。",
-            PAGE_RESTS_NOT_WORKING: "{trials}試行では、測定は有効ですがシステムが失敗しました。",
+            PAGE_RESTS_NOT_WORKING: "{trials}試行ではシステム自体が失敗したため、その測定条件に不利な結果として扱います。",
             PAGE_RESTS_INTACT: "データ整合性を検査した{checked}測定条件はすべて合格しました。",
             PAGE_RESTS_VIOLATED: "データ整合性を検査した{checked}測定条件のうち{violated}測定条件が不合格でした。",
             PAGE_RESTS_UNCHECKED: "データ整合性は検査していません。",

@@ -910,7 +910,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             PAGE_SURE: "신뢰도",
             PAGE_CHANGE: "추가 측정",
             PAGE_RESTS_TRIALS: "계획한 시행 {planned}회 중 유효 {valid}회, 블록 {blocks}개.",
-            PAGE_RESTS_NOT_WORKING: "시행 {trials}회에서는 측정은 유효하지만 시스템이 실패했습니다.",
+            PAGE_RESTS_NOT_WORKING: "시행 {trials}회에서는 시스템 자체가 실패했으며, 해당 측정 조건에 불리하게 반영합니다.",
             PAGE_RESTS_INTACT: "데이터 정합성을 검증한 측정 조건 {checked}개가 모두 통과했습니다.",
             PAGE_RESTS_VIOLATED: "데이터 정합성을 검증한 측정 조건 {checked}개 중 {violated}개가 실패했습니다.",
             PAGE_RESTS_UNCHECKED: "데이터 정합성을 검증하지 않았습니다.",
