@@ -45,7 +45,7 @@ pub(crate) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
 pub(crate) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
     let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
     let steady = judged.iter().filter(|trial| trial.is_steady()).count();
-    let measured = model.completeness.measured;
+    let measured = model.completeness.with_results;
     (!judged.is_empty())
         .then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
 }
@@ -182,7 +182,7 @@ pub(crate) fn incompleteness(
 ) -> Vec<String> {
     let completeness = &model.completeness;
     let mut sentences = Vec::new();
-    if completeness.measured == 0 {
+    if completeness.with_results == 0 {
         sentences.push(fill!(notes::NOTE_NOTHING, lang));
     }
     if !completeness.has_ended {
@@ -221,7 +221,7 @@ pub(crate) fn incompleteness(
 pub(crate) fn reach(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     match row.trials.len() {
         0 => notes::WHOLE_RUN.text(lang).to_owned(),
-        trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.measured),
+        trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.with_results),
     }
 }
 
