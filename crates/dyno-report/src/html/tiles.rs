@@ -157,9 +157,12 @@ fn failures(page: &Page<'_>) -> Option<Tile> {
     let percent = figures::percent(100.0 * failed as f64 / begun.max(1) as f64);
     let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(begun));
     let title = tiles::FAILED.text(page.lang);
+    let error = crate::notes::main_error(page.model).filter(|_| failed > 0);
+    let error = error.map(|message| fill!(tiles::MOSTLY, page.lang, message));
     Some(Tile {
         is_alarming: failed > 0,
-        notes: vec![share],
+        link: error.is_some().then_some("errors"),
+        notes: [share].into_iter().chain(error).collect(),
         ..Tile::new(title, figures::count(failed))
     })
 }
