@@ -323,6 +323,7 @@ fn data_intact(model: &ReportModel) -> Option<Conclusion> {
     let is_plain = |audit: &AuditRow| {
         audit.updates.is_none() && audit.ledger.is_none() && audit.anomalies.is_none()
     };
+    // After each trial: an audit has one row per check, from its worst trial.
     let checks = audits.iter().map(|audit| audit.row_counts.len() + audit.values.len()).max()?;
     let is_intact = |audit: &&AuditRow| is_plain(audit) && audit.verdict == AuditVerdict::Intact;
     audits.iter().all(is_intact).then(|| Conclusion::DataIntact {
