@@ -179,13 +179,17 @@ fn lost(page: &Page<'_>) -> Tile {
         };
     };
     let title = tiles::LOST.text(page.lang);
-    let most = figures::count(lost_max);
+    let [low, high] = [lost, lost_max].map(figures::count);
+    let value = match low == high {
+        true => low,
+        false => fill!(names::FROM_TO, page.lang, low, high),
+    };
     Tile {
         word: Some(words::audit(verdict)),
         notes: vec![fill!(tiles::ACKNOWLEDGED, page.lang, committed = figures::count(committed))],
         link: Some("audit"),
         is_alarming: verdict == AuditVerdict::Violated,
-        ..Tile::new(title, figures::range(figures::count(lost), &most, " – "))
+        ..Tile::new(title, value)
     }
 }
 

@@ -30,7 +30,7 @@ columns! {
     P99_MS: "p99 ms", "p99 ms", "p99 ms";
     P999_MS: "p99.9 ms", "p99.9 ms", "p99.9 ms";
     NEW_ORDERS_PER_MINUTE: "new orders/min", "신규 주문/분", "新規注文/分";
-    PACED_SHARE: "of paced maximum", "입력·생각 시간 기준 최대 대비", "待ち時間ありの最大値比";
+    PACED_SHARE: "of paced maximum", "페이싱 기준 최대 대비", "ペーシング時の最大値比";
     ROLLED_BACK: "rolled back", "롤백", "ロールバック";
     ROLLED_BACK_SHARE: "rolled back", "롤백", "ロールバック";
     STATEMENTS_PER_TRANSACTION: "statements/tx", "문/tx", "文/tx";
@@ -85,10 +85,10 @@ columns! {
     HELD_UP: "stalled %", "멈춤 %", "停滞 %";
     CPU_USER: "user µs/stmt", "사용자 µs/문", "ユーザー µs/文";
     CPU_SYSTEM: "sys µs/stmt", "시스템 µs/문", "システム µs/文";
-    WAKEUP_LAG: "wake-up lag p99 ms", "깨어남 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
+    WAKEUP_LAG: "wake-up lag p99 ms", "웨이크업 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
     MEMORY: "memory MB", "메모리 MB", "メモリ MB";
     LAG: "late start p99 ms", "시작 지연 p99 ms", "開始遅延 p99 ms";
-    CLOCK_UNCERTAINTY: "clock ± ms", "시계 ± ms", "時計 ± ms";
+    CLOCK_UNCERTAINTY: "clock ± ms", "클록 ± ms", "クロック ± ms";
     HOST_CPU: "machine CPU", "장비 CPU", "マシンCPU";
     STEAL: "steal", "스틸", "スティール";
     SERVER_PROCESSORS: "server CPUs", "서버 CPU(코어 환산)", "サーバーCPU（コア換算）";
