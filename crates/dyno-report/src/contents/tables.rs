@@ -214,14 +214,7 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         })
         .right(&headings::TRIALS_VALID, |row| Cell::text(row.repeats.to_string()))
         .right(&headings::FIGURE, |row| {
-            let shown = |value| {
-                let value = figures::bounded(figures::of_limit(row.metric, value), row.is_bound);
-                match row.lower_percentile {
-                    Some(lower) => format!("{value} ({lower})"),
-                    None => value,
-                }
-            };
-            Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Failed)
+            Cell::figure(figures::limited(row)).alarming(row.verdict == LimitVerdict::Failed)
         })
         .right(&headings::LIMIT_INTERVAL, |row| {
             let ends =

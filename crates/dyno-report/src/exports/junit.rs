@@ -111,11 +111,8 @@ fn configurations(model: &ReportModel) -> Vec<Case> {
 
 fn limit(model: &ReportModel, row: &LimitRow) -> Case {
     let kind = words::limit(row.verdict).text(EN);
-    let value = |value| figures::of_limit(row.metric, value);
-    let figure = row.figure.map_or_else(
-        || "no value".to_owned(),
-        |figure| figures::bounded(value(figure), row.is_bound),
-    );
+    let value = |value: f64| figures::of_limit(row.metric, value);
+    let figure = figures::limited(row).unwrap_or_else(|| "no value".to_owned());
     let interval = row.interval.map(|it| format!(" ({} .. {})", value(it.low), value(it.high)));
     let configuration = names::configuration(model, row.configuration, EN);
     let limit = figures::limit_in(row.part.as_ref(), row.metric, row.value);
