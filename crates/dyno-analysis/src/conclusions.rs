@@ -4,7 +4,7 @@ use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
-    PanelLine, Part, PartRow, Question, Range, ReportModel, Scope, TrialState, Verdict,
+    PanelLine, Part, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
@@ -117,11 +117,10 @@ fn incomplete(model: &ReportModel) -> Option<Conclusion> {
     };
     let searched = completeness.failed.iter().filter(is_search).count();
     let failed = count(completeness.failed.len() - searched);
-    let cut = count(completeness.cut.len());
-    let missing = count(completeness.missing.len()) + cut;
+    let missing = count(completeness.missing.len() + completeness.cut.len());
     (failed + missing > 0).then_some(Conclusion::Incomplete {
         planned: completeness.planned,
-        measured: completeness.measured + count(searched) - cut,
+        measured: completeness.measured + count(searched),
         failed,
         missing,
         is_interrupted: completeness.is_interrupted,
@@ -129,8 +128,12 @@ fn incomplete(model: &ReportModel) -> Option<Conclusion> {
 }
 
 fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
-    let invalid = model.trials.iter().filter(|trial| trial.state == TrialState::Invalid).count();
-    let reason = main_reason(&model.warnings)?;
+    // Trials that ended early were not measured; they are reported with those that are missing.
+    let cut = &model.completeness.cut;
+    let is_invalid =
+        |trial: &&TrialRow| trial.state == TrialState::Invalid && !cut.contains(&trial.id);
+    let invalid = model.trials.iter().filter(is_invalid).count();
+    let reason = main_reason(&model.warnings).filter(|_| invalid > 0)?;
     Some(Conclusion::InvalidTrials {
         invalid: count(invalid),
         measured: model.completeness.measured,
@@ -320,6 +323,7 @@ fn data_intact(model: &ReportModel) -> Option<Conclusion> {
     let is_plain = |audit: &AuditRow| {
         audit.updates.is_none() && audit.ledger.is_none() && audit.anomalies.is_none()
     };
+    // After each trial: an audit has one row per check, from its worst trial.
     let checks = audits.iter().map(|audit| audit.row_counts.len() + audit.values.len()).max()?;
     let is_intact = |audit: &&AuditRow| is_plain(audit) && audit.verdict == AuditVerdict::Intact;
     audits.iter().all(is_intact).then(|| Conclusion::DataIntact {

@@ -25,11 +25,18 @@ pub(crate) const AVERAGED: [ComparisonMetric; 9] = [
 /// A confidence interval whose upper end exceeds this multiple of the mean is not reported.
 const SENSE: f64 = 2.0;
 
-/// Mean with its confidence interval. These figures cannot be negative, so the half-width of the
-/// interval is computed on the logarithmic scale.
+/// Geometric mean with its confidence interval, so that the quotient of two figures is the ratio of
+/// their comparison. If a value is 0, the arithmetic mean without an interval.
 pub(crate) fn estimate(values: &[f64], metric: Metric) -> Option<Estimate> {
-    let mean = student::mean(values)?;
-    let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
+    let are_positive = values.iter().all(|value| *value > 0.0);
+    let logarithms = student::logarithms(values);
+    let (mean, factor) = match are_positive {
+        true => {
+            let interval = student::mean_interval(&logarithms, CONFIDENCE);
+            (student::mean(&logarithms)?.exp(), interval.map(|it| it.half_width.exp()))
+        }
+        false => (student::mean(values)?, None),
+    };
     let interval = factor
         .filter(|factor| *factor <= SENSE)
         .map(|factor| Range { low: mean / factor, high: mean * factor });
@@ -82,4 +89,25 @@ pub(crate) fn total(
     count: fn(&TrialCounters) -> Option<u64>,
 ) -> Option<u64> {
     records.iter().map(|record| count(&record.counters)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_geometric_means_so_that_their_quotient_is_the_ratio_of_the_comparison() {
+        let of = |values: &[f64]| estimate(values, Metric::Throughput).expect("values");
+        let (base, new) = ([100.0, 200.0, 400.0], [300.0, 150.0, 1_200.0]);
+        let test = crate::stats::compare::welch(&new, &base).expect("three on each side");
+        assert!((of(&new).mean / of(&base).mean - test.ratio).abs() < 1e-9);
+        assert!((of(&base).mean - 200.0).abs() < 1e-9);
+        // exp(t.test(log(c(95, 100, 106)))$conf.int) in R.
+        let interval = of(&[95.0, 100.0, 106.0]).interval.expect("little variation");
+        assert!((interval.low - 87.472).abs() < 0.01 && (interval.high - 114.855).abs() < 0.01);
+        // A trial without a commit.
+        let with_zero = of(&[0.0, 100.0, 200.0]);
+        assert_eq!((with_zero.mean, with_zero.interval), (100.0, None));
+        assert_eq!(estimate(&[], Metric::Throughput), None);
+    }
 }

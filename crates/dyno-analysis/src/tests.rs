@@ -10,7 +10,8 @@ use crate::model::{
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::limit::{Limit, LimitMetric};
 use dyno_model::plan::{ComparisonMetric, LoadBy, LoadPlan};
-use dyno_model::record::{OpenLoop, TrialRecord};
+use dyno_model::reason::Reason;
+use dyno_model::record::{OpenLoop, TrialEnd, TrialRecord};
 use dyno_model::search::{LoadStep, Outcome, Search, SearchEnd, SearchRecord, Slow};
 use dyno_model::warning::Warning;
 use dyno_store::TrialOutcome;
@@ -20,10 +21,10 @@ use dyno_store::fixture::{Shape, each_record, leave_unstarted};
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
     let interval = |values: &[f64]| estimate(values, Metric::Throughput).expect("values").interval;
     assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
-    // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor
-    // is exp(0.2484).
+    // By hand: the geometric mean is 498.3, the standard error of its logarithm 0.0580, t(0.975; 2)
+    // 4.303, so the factor is exp(0.2494).
     let narrow = interval(&[450.0, 500.0, 550.0]).expect("these scatter little");
-    assert!((narrow.low - 390.0).abs() < 0.1 && (narrow.high - 641.0).abs() < 0.1, "{narrow:?}");
+    assert!((narrow.low - 388.4).abs() < 0.1 && (narrow.high - 639.5).abs() < 0.1, "{narrow:?}");
 }
 
 #[test]
@@ -486,4 +487,33 @@ fn lines_over_the_rate_join_what_differs_in_nothing_else() {
             line.points.len() > 1 && line.points.iter().all(|point| of(point) == point.offered)
         );
     }
+}
+
+#[test]
+fn trials_that_the_user_cut_off_are_counted_alike_everywhere() {
+    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let planned = data.run.plan.trials.len();
+    let ids: Vec<String> = data.run.plan.trials.iter().map(|trial| trial.id.clone()).collect();
+    data.run.outcomes.remove(&ids[planned - 1]);
+    let Some(TrialOutcome::Finished(cut)) = data.run.outcomes.get_mut(&ids[planned - 2]) else {
+        panic!("it was measured")
+    };
+    cut.end = TrialEnd::User;
+    cut.warnings.push(Warning::CutShort { reason: Reason::Interrupted });
+    data.run.is_interrupted = true;
+    let done = data.run.done().len();
+    let model = analyse(&data);
+    let completeness = &model.completeness;
+    assert_eq!((done, completeness.planned as usize), (planned - 2, planned));
+    assert_eq!(completeness.measured as usize, done, "as `--resume` counts them");
+    assert_eq!((completeness.with_results as usize, completeness.cut.len()), (planned - 1, 1));
+    let told = model.conclusions.iter().find_map(|it| match it {
+        Conclusion::Incomplete { planned, measured, missing, .. } => {
+            Some((*planned, *measured, *missing))
+        }
+        _ => None,
+    });
+    assert_eq!(told, Some((completeness.planned, completeness.measured, 2)));
+    // A cut trial is reported once.
+    assert!(!model.conclusions.iter().any(|it| matches!(it, Conclusion::InvalidTrials { .. })));
 }

@@ -20,7 +20,7 @@ pub const RESULTS_FAILED: u8 = 7;
 /// as it does by default); `dyno run`: a limit failed, or no load passes the limit of a search.
 pub const WORSE: u8 = 8;
 /// `dyno compare` found no regression, but another verdict that `--fail-on` includes, by default
-/// invalid; `dyno run`: no limit failed, and a limit or a search is undecided.
+/// that a comparison is invalid or could not be made; `dyno run`: no limit failed, and a limit or a search is undecided.
 pub const UNDECIDED: u8 = 9;
 /// A bug in dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;
@@ -56,8 +56,8 @@ pub const ALL: [(u8, &str); 11] = [
     (
         UNDECIDED,
         "`dyno compare`: nothing is worse, but a comparison has another verdict in `--fail-on` (by \
-         default invalid). `dyno run`: no limit failed, but a limit or a saturation search is \
-         undecided.",
+         default invalid, which includes that it could not be made, for example with too few valid \
+         trials). `dyno run`: no limit failed, but a limit or a saturation search is undecided.",
     ),
     (INTERNAL, "Internal error."),
     (

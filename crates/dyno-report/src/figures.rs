@@ -4,7 +4,7 @@
 pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
-use dyno_analysis::model::{Estimate, Range, RatioBound, Unit};
+use dyno_analysis::model::{Estimate, LimitRow, Range, RatioBound, Unit};
 use dyno_model::limit::{LimitMetric, LimitPart};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::search::Search;
@@ -216,6 +216,15 @@ pub(crate) fn of_limit(metric: LimitMetric, figure: f64) -> String {
         None if metric == LimitMetric::Lost => count(figure as u64),
         None => percent(figure),
     }
+}
+
+/// The figure of a limit, with the lower percentile that it is if trials have too few transactions.
+pub(crate) fn limited(row: &LimitRow) -> Option<String> {
+    let figure = bounded(of_limit(row.metric, row.figure?), row.is_bound);
+    Some(match row.lower_percentile {
+        Some(lower) => format!("{figure} ({lower})"),
+        None => figure,
+    })
 }
 
 /// Half-width of an estimate's interval, with as many decimals as the mean; `None` without an

@@ -42,8 +42,8 @@ use dyno_model::plan::{ComparisonMetric, Configuration, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
 use model::{
-    COMPARE_FORMAT, CompareModel, ConfigurationName, ConfigurationPair, Level, Outcome, OverAll,
-    RunRow, SideFigures, SideName, SideRow,
+    COMPARE_FORMAT, CompareModel, ConfigurationName, ConfigurationPair, Level, MetricPair, Outcome,
+    OverAll, RunRow, SideFigures, SideName, SideRow,
 };
 use pool::{Pool, PooledConfiguration};
 use std::collections::BTreeMap;
@@ -186,7 +186,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
         title: None,
-        outcome: outcome(&configurations, &over_all),
+        outcome: outcome(&configurations, &over_all, question.metrics.len() < METRICS.len()),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
         warnings,
@@ -277,8 +277,13 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
     }
 }
 
-/// Counts the verdicts and derives the overall one.
-fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcome {
+/// Counts the verdicts and derives the overall one. Percentiles are not compared if trials have too
+/// few transactions for them; that is no failure unless they were requested by name.
+fn outcome(
+    configurations: &[ConfigurationPair],
+    over_all: &[OverAll],
+    are_metrics_named: bool,
+) -> Outcome {
     let verdicts: Vec<Verdict> =
         configurations.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let number =
@@ -300,10 +305,32 @@ fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcom
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
+        not_made: not_made(configurations, over_all, are_metrics_named),
         better_over_all: of_all(Verdict::Better),
         worse_over_all,
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
     }
+}
+
+/// The number of comparisons without a verdict because nothing could be tested. A configuration
+/// with two trials on each side is part of the effect over all configurations.
+fn not_made(
+    configurations: &[ConfigurationPair],
+    over_all: &[OverAll],
+    are_metrics_named: bool,
+) -> u32 {
+    let is_in_effect = |it: &MetricPair| {
+        let is_tested = |all: &OverAll| all.metric == it.metric && all.effect.p.is_some();
+        let repeats = it.base.zip(it.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
+        repeats >= 2 && over_all.iter().any(is_tested)
+    };
+    let is_untested = |it: &&MetricPair| {
+        it.verdict == Verdict::Inconclusive && it.p.is_none() && !is_in_effect(it)
+    };
+    let all = || configurations.iter().flat_map(|pair| &pair.metrics);
+    let without = configurations.iter().map(|pair| pair.without_figures.len()).sum::<usize>();
+    let counts_without = are_metrics_named || all().next().is_none();
+    count(all().filter(is_untested).count() + if counts_without { without } else { 0 })
 }
 
 /// The verdict on the primary metric, over all configurations or in some of them. Worse results in

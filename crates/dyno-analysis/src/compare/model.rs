@@ -117,6 +117,10 @@ pub struct Outcome {
     pub inconclusive: u32,
     /// No usable figures.
     pub invalid: u32,
+    /// Comparisons that could not be made, for lack of valid trials or of transactions. Those that
+    /// are undecided for lack of trials count as inconclusive, too.
+    #[serde(default)]
+    pub not_made: u32,
     /// Those of the invalid comparisons in which the new side did not work in some or all of its
     /// trials.
     pub not_working: u32,

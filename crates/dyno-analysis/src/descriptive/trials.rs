@@ -228,14 +228,15 @@ pub(crate) fn completeness(view: &View<'_>) -> Completeness {
                 reason: reason.clone(),
             }),
             Some(TrialOutcome::Finished(record)) => {
-                completeness.measured += 1;
+                completeness.with_results += 1;
                 completeness.valid += u32::from(record.is_valid());
-                completeness.cut.extend((!record.is_whole()).then(|| trial.id.clone()));
+                match record.is_whole() {
+                    true => completeness.measured += 1,
+                    false => completeness.cut.push(trial.id.clone()),
+                }
             }
         }
     }
-    completeness.is_complete = run.has_ended
-        && completeness.measured == completeness.planned
-        && completeness.cut.is_empty();
+    completeness.is_complete = run.has_ended && completeness.measured == completeness.planned;
     completeness
 }

@@ -34,7 +34,8 @@ pub enum Unit {
 pub struct Estimate {
     /// Unit of all values here.
     pub unit: Unit,
-    /// Arithmetic mean over the valid trials.
+    /// Geometric mean over the valid trials, as in comparisons; if the value of a trial is 0, the
+    /// arithmetic mean.
     pub mean: f64,
     /// 95 % confidence interval by Student's t on logarithms; absent with fewer than two repeats,
     /// and where it would exceed twice the mean: the repeats then only show that they vary.

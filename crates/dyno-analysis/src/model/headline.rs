@@ -39,6 +39,8 @@ pub struct Change<'a> {
     pub effect: &'a Effect,
     /// Number of configuration pairs.
     pub cells: u32,
+    /// The effect between these two configurations alone, if it was compared.
+    pub own: Option<&'a Effect>,
 }
 
 /// Acknowledged commits that are missing from the data, over all audited configurations.
@@ -118,10 +120,9 @@ impl ReportModel {
                 == (metric, baseline, subject)
         };
         let question = self.questions.iter().find(|it| it.comparisons.iter().any(&is_it));
-        let over_all = question.map(|it| Change { effect: &it.effect, cells: it.cells });
-        let alone =
-            || (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
-        over_all.or_else(|| alone().map(|effect| Change { effect, cells: 1 }))
+        let own = (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
+        let over_all = question.map(|it| Change { effect: &it.effect, cells: it.cells, own });
+        over_all.or_else(|| Some(Change { effect: own?, cells: 1, own }))
     }
 
     /// The mean course of a configuration's valid trials.

@@ -68,8 +68,8 @@ metrics! {
     /// Rows committed per second, of a growing table.
     RowThroughput = "row-throughput", RowsPerSecond;
     /// Mean response time of a transaction. In an open loop, response times begin when the
-    /// transaction was due. Over several trials, this and the percentiles are means of the trials'
-    /// figures.
+    /// transaction was due. Over several trials, this, the percentiles and throughput are geometric
+    /// means of the trials' figures.
     Mean = "mean", Milliseconds;
     /// Median response time.
     P50 = "p50", Milliseconds;

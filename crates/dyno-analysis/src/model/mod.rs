@@ -183,7 +183,8 @@ impl ReportModel {
             system: self.line_of(row.configuration).system_name.clone(),
             clients: self.configurations[row.configuration].clients,
             levels: self.line_of(row.configuration).levels.clone(),
-            figure: row.figure,
+            // That of a lower percentile would be taken for the limited one.
+            figure: row.figure.filter(|_| row.lower_percentile.is_none()),
             trials: row.repeats,
             is_untested: row.is_untested,
             verdict: row.verdict,

@@ -1,5 +1,6 @@
 //! Results of searches for the highest load.
 
+use dyno_model::limit::LimitVerdict;
 use dyno_model::plan::{ComparisonMetric, LoadBy};
 use dyno_model::search::{LoadStep, Search, SearchEnd};
 use schemars::JsonSchema;
@@ -43,6 +44,18 @@ pub struct SearchStep {
 }
 
 impl SearchRow {
+    /// Whether a load was found at which the limit passes: undecided if a search ended without one,
+    /// failed if one showed that the limit fails at every load.
+    #[must_use]
+    pub fn verdict(&self) -> LimitVerdict {
+        let fails = |it: &EndedSearch| matches!(it.end, SearchEnd::FailsEverywhere { .. });
+        match &self.ended[..] {
+            [] => LimitVerdict::Passed,
+            ended if ended.iter().any(fails) => LimitVerdict::Failed,
+            _ => LimitVerdict::Undecided,
+        }
+    }
+
     /// The metric whose value is the highest load.
     #[must_use]
     pub fn metric(&self) -> ComparisonMetric {

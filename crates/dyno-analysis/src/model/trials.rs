@@ -19,8 +19,11 @@ use serde::{Deserialize, Serialize};
 pub struct Completeness {
     /// Trials planned.
     pub planned: u32,
-    /// Trials with results.
+    /// Trials measured to their end; `dyno run --resume` does not measure them again.
     pub measured: u32,
+    /// Trials with results: those measured, and those in `cut`.
+    #[serde(default)]
+    pub with_results: u32,
     /// Trials with valid results.
     pub valid: u32,
     /// True when the run recorded its end and measured every trial completely.

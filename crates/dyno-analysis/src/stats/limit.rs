@@ -13,6 +13,9 @@ use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quan
 /// Risk on each side of the intervals: each end is the limit at which the test result changes.
 const RISK: f64 = 0.05;
 
+/// The largest number of values that [`needed_against`] proposes.
+const NEEDED_MAX: usize = 1_000;
+
 /// A test against a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitTest {
@@ -38,6 +41,20 @@ pub fn mean_against(values: &[f64], limit: f64) -> Option<LimitTest> {
         below,
         above,
     })
+}
+
+/// The number of values that would decide the test of the geometric mean against a limit, if their
+/// logarithms had the same mean and standard deviation; `None` with fewer than two values, or if a
+/// thousand are not enough.
+#[must_use]
+pub fn needed_against(values: &[f64], limit: f64) -> Option<usize> {
+    let logarithms = logarithms(values);
+    let (distance, variance) = (mean(&logarithms)? - limit.ln(), variance(&logarithms)?);
+    let decides = |number: &usize| {
+        let number = *number as f64;
+        quantile(1.0 - RISK, number - 1.0) * (variance / number).sqrt() < distance.abs()
+    };
+    (2..=NEEDED_MAX).find(decides)
 }
 
 /// Tests a proportion (0 to 1) against a limit, from the counts (events, total) of trials. Trials
@@ -184,6 +201,10 @@ mod tests {
         assert_near(found.ends.0, 16.920_854);
         assert_near(found.ends.1, 19.481_415);
         assert_eq!(mean_against(&[18.0], 20.0), None);
+        // R: the first n with qt(0.95, n - 1) * sd(log(values)) / sqrt(n) < log(limit) - mean.
+        assert_eq!(needed_against(&values, 20.0), Some(3));
+        assert_eq!(needed_against(&values, 18.5), Some(16));
+        assert_eq!((needed_against(&[18.0], 20.0), needed_against(&values, 18.16)), (None, None));
     }
 
     /// A lognormal value with mean 1 whose logarithm has this standard deviation.

@@ -7,7 +7,7 @@ use crate::words;
 use dyno_analysis::compare::model::{
     CompareModel, ConfigurationPair, LimitPair, MetricPair, SideFigures,
 };
-use dyno_analysis::model::{Effect, LimitVerdict, Verdict};
+use dyno_analysis::model::{Change, Effect, LimitVerdict, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
@@ -57,7 +57,8 @@ fn figure(
         false => crate::messages::compare::pair(pair, lang),
     };
     let sides = [&before, &after];
-    let mut tile = Tile::change(name(metric, lang), which, sides, Some((effect, cells)), lang);
+    let change = Change { effect, cells, own: Some(&alone) };
+    let mut tile = Tile::change(name(metric, lang), which, sides, Some(change), lang);
     if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
         tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));
     }

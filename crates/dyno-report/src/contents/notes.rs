@@ -15,6 +15,9 @@ const ERRORS_MAX: usize = 8;
 /// Maximum number of characters of a statement that are shown.
 const STATEMENT_MAX: usize = 200;
 
+/// Maximum number of characters of an error message in a tile.
+const MESSAGE_MAX: usize = 100;
+
 /// Date and tools of the measurement, and the machine. `started` is the formatted time.
 pub(crate) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
     let provenance = &model.provenance;
@@ -45,7 +48,7 @@ pub(crate) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
 pub(crate) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
     let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
     let steady = judged.iter().filter(|trial| trial.is_steady()).count();
-    let measured = model.completeness.measured;
+    let measured = model.completeness.with_results;
     (!judged.is_empty())
         .then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
 }
@@ -182,7 +185,7 @@ pub(crate) fn incompleteness(
 ) -> Vec<String> {
     let completeness = &model.completeness;
     let mut sentences = Vec::new();
-    if completeness.measured == 0 {
+    if completeness.with_results == 0 {
         sentences.push(fill!(notes::NOTE_NOTHING, lang));
     }
     if !completeness.has_ended {
@@ -221,7 +224,7 @@ pub(crate) fn incompleteness(
 pub(crate) fn reach(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     match row.trials.len() {
         0 => notes::WHOLE_RUN.text(lang).to_owned(),
-        trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.measured),
+        trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.with_results),
     }
 }
 
@@ -245,12 +248,29 @@ pub(crate) fn failed_statement(detail: &FailureDetail) -> String {
     shortened(&line(text), STATEMENT_MAX)
 }
 
-/// The first error of each kind over all configurations, most frequent first.
-pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
+/// The errors of all configurations, most frequent first.
+fn all_errors(model: &ReportModel) -> Vec<FailureDetail> {
     let mut all = FailureLog::default();
     model.configurations.iter().for_each(|row| all.add(&row.errors));
     all.0.sort_by_key(|it| std::cmp::Reverse(it.count));
-    let told = all.0.iter().take(ERRORS_MAX).map(|it| {
+    all.0
+}
+
+/// The message of the most frequent error that made transactions fail for good.
+pub(crate) fn main_error(model: &ReportModel) -> Option<String> {
+    let is_failure = |it: &FailureDetail| {
+        let mut kinds = model.configurations.iter().flat_map(|row| &row.failed_by_kind);
+        kinds.any(|kind| kind.kind == it.failure.kind)
+    };
+    let error = all_errors(model).into_iter().find(is_failure)?;
+    let message = shortened(&line(&error.failure.message), MESSAGE_MAX);
+    Some(message).filter(|message| !message.is_empty())
+}
+
+/// The first error of each kind over all configurations, most frequent first.
+pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let all = all_errors(model);
+    let told = all.iter().take(ERRORS_MAX).map(|it| {
         let (count, error) = (figures::count(it.count), line(&it.failure.to_string()).into_owned());
         match failed_statement(it) {
             statement if statement.is_empty() => fill!(notes::NOTE_ERROR, lang, count, error),

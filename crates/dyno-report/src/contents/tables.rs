@@ -214,9 +214,7 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         })
         .right(&headings::TRIALS_VALID, |row| Cell::text(row.repeats.to_string()))
         .right(&headings::FIGURE, |row| {
-            let shown =
-                |value| figures::bounded(figures::of_limit(row.metric, value), row.is_bound);
-            Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Failed)
+            Cell::figure(figures::limited(row)).alarming(row.verdict == LimitVerdict::Failed)
         })
         .right(&headings::LIMIT_INTERVAL, |row| {
             let ends =

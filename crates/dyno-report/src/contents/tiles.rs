@@ -4,7 +4,7 @@ use crate::figures;
 use crate::grid::{chip, unbroken};
 use crate::messages::{Lang, fill, page, tiles};
 use crate::words::{self, Word};
-use dyno_analysis::model::{Effect, Estimate, Range, RatioBound, Verdict};
+use dyno_analysis::model::{Change, Effect, Estimate, Range, RatioBound, Verdict};
 use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, html};
 
@@ -53,14 +53,14 @@ impl Tile {
         Self { unit, notes: note.into_iter().collect(), ..Self::new(name, figures::mean(estimate)) }
     }
 
-    /// A figure of the configuration `at` before and after, with the verdict on the change over
-    /// this many configurations. If there are several, their common change is not the quotient of
-    /// the two figures, which is given beside them.
+    /// A figure of the configuration `at` before and after, with the verdict on the change over all
+    /// configurations. If there are several, their common change is not the quotient of the two
+    /// figures, which is given beside them with its own interval.
     pub(crate) fn change(
         name: impl Into<String>,
         at: String,
         [before, after]: [&Estimate; 2],
-        change: Option<(&Effect, u32)>,
+        change: Option<Change<'_>>,
         lang: Lang,
     ) -> Self {
         let shown = Self {
@@ -68,20 +68,22 @@ impl Tile {
             unit: figures::symbol(after.unit),
             ..Self::new(name, figures::mean(after))
         };
-        let Some((effect, cells)) = change else { return Self { notes: vec![at], ..shown } };
+        let Some(Change { effect, cells, own }) = change else {
+            return Self { notes: vec![at], ..shown };
+        };
         let mut change = effect.ratio.map_or_else(String::new, |ratio| by(ratio, effect.bound));
         let mut notes = vec![at];
         if cells > 1 && !change.is_empty() {
             change = format!("{change} {}", fill!(tiles::OVER, lang, number = cells));
             if !before.is_bound && !after.is_bound && before.mean > 0.0 {
                 notes[0] = format!("{}: {}", notes[0], by(after.mean / before.mean, None));
+                notes.extend(own.and_then(|own| interval(own, lang)));
             }
         }
-        if let Some(Range { low, high }) = effect.ratio_interval {
-            let level = figures::level(effect.interval_level.unwrap_or(0.95));
-            let (low, high) = ends(effect.ratio.unwrap_or(1.0), low, high);
-            notes.push(fill!(tiles::INTERVAL, lang, level, low, high));
-        }
+        notes.extend(interval(effect, lang).map(|interval| match cells {
+            ..=1 => interval,
+            _ => fill!(tiles::INTERVAL_OVER, lang, number = cells, interval),
+        }));
         // Without a test there is no verdict.
         let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
         let word = effect.verdict.filter(|_| is_tested);
@@ -163,6 +165,14 @@ fn by(ratio: f64, bound: Option<RatioBound>) -> String {
     }
 }
 
+/// The interval of an effect, in the same format as its ratio.
+fn interval(effect: &Effect, lang: Lang) -> Option<String> {
+    let Range { low, high } = effect.ratio_interval?;
+    let level = figures::level(effect.interval_level.unwrap_or(0.95));
+    let (low, high) = ends(effect.ratio.unwrap_or(1.0), low, high);
+    Some(fill!(tiles::INTERVAL, lang, level, low, high))
+}
+
 /// The bounds of an interval, in the same format as its ratio.
 fn ends(ratio: f64, low: f64, high: f64) -> (String, String) {
     if is_factor(ratio) || high > 10.0 {
@@ -202,14 +212,20 @@ mod tests {
                 ..Effect::default()
             };
             let sides = [&estimate(before), &estimate(after)];
+            let own = Effect { ratio_interval: Some(Range { low: 0.9, high: 1.2 }), ..effect };
             let tile = |cells| {
-                Tile::change("", "16 clients".to_owned(), sides, Some((&effect, cells)), EN)
+                let change = Change { effect: &effect, cells, own: Some(&own) };
+                Tile::change("", "16 clients".to_owned(), sides, Some(change), EN)
             };
             let alone = tile(1);
             assert_eq!((alone.change.as_str(), alone.notes), (change, notes("16 clients")));
             let pooled = tile(6);
             assert_eq!(pooled.change, format!("{change} over 6 configurations"));
-            assert_eq!(pooled.notes, notes(&format!("16 clients: {change}")));
+            // Each of the two ratios has its own interval.
+            let [at, of_own, of_all] = &pooled.notes[..] else { panic!("{:?}", pooled.notes) };
+            assert_eq!(*at, format!("16 clients: {change}"));
+            assert!(of_own.starts_with("95 % interval: ") && *of_own != interval, "{of_own}");
+            assert_eq!(*of_all, format!("over 6 configurations: {interval}"));
         }
     }
 }

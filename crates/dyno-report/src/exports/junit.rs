@@ -8,11 +8,10 @@ use crate::figures;
 use crate::messages::{EN, conclusion, names, question};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Conclusion, Effect, EndedSearch, LimitRow, LimitVerdict, ReportModel,
-    Validity, Verdict,
+    Comparison, ComparisonOf, Conclusion, Effect, LimitRow, LimitVerdict, ReportModel, Validity,
+    Verdict,
 };
 use dyno_model::printable;
-use dyno_model::search::SearchEnd;
 use maud::{Markup, html};
 
 /// The result of a test case.
@@ -112,11 +111,8 @@ fn configurations(model: &ReportModel) -> Vec<Case> {
 
 fn limit(model: &ReportModel, row: &LimitRow) -> Case {
     let kind = words::limit(row.verdict).text(EN);
-    let value = |value| figures::of_limit(row.metric, value);
-    let figure = row.figure.map_or_else(
-        || "no value".to_owned(),
-        |figure| figures::bounded(value(figure), row.is_bound),
-    );
+    let value = |value: f64| figures::of_limit(row.metric, value);
+    let figure = figures::limited(row).unwrap_or_else(|| "no value".to_owned());
     let interval = row.interval.map(|it| format!(" ({} .. {})", value(it.low), value(it.high)));
     let configuration = names::configuration(model, row.configuration, EN);
     let limit = figures::limit_in(row.part.as_ref(), row.metric, row.value);
@@ -134,11 +130,10 @@ fn limit(model: &ReportModel, row: &LimitRow) -> Case {
 
 fn search(model: &ReportModel, row: usize) -> Case {
     let its = &model.searches[row];
-    let is_unmet = |it: &EndedSearch| matches!(it.end, SearchEnd::FailsEverywhere { .. });
-    let (outcome, kind) = match &its.ended[..] {
-        [] => (Outcome::Passed, "found"),
-        ended if ended.iter().any(is_unmet) => (Outcome::Failed, "failed"),
-        _ => (Outcome::Error, "undecided"),
+    let (outcome, kind) = match its.verdict() {
+        LimitVerdict::Passed => (Outcome::Passed, "found"),
+        LimitVerdict::Failed => (Outcome::Failed, "failed"),
+        LimitVerdict::Undecided => (Outcome::Error, "undecided"),
     };
     let configuration = names::configuration(model, its.configuration, EN);
     Case {

@@ -109,6 +109,8 @@ fn verdicts_become_failures_errors_and_skipped_tests() {
         repeats: 5,
         not_working: None,
         shortage: None,
+        lower_percentile: None,
+        trials_needed: None,
         is_untested: false,
         verdict,
     };

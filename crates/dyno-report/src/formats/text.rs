@@ -31,7 +31,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     for line in topology::more_than_a_server(model, lang) {
         screen.paragraph(&line);
     }
-    if model.completeness.measured > 0 {
+    if model.completeness.with_results > 0 {
         screen.heading(headings::RESULTS);
         screen.table(&tables::results(model));
         screen.paragraph(texts::NOTE_ESTIMATES.text(lang));

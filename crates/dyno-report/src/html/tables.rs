@@ -270,13 +270,13 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
             @if model.warnings.is_empty() {
                 p { (page.text(&page::PAGE_NO_WARNINGS)) }
             } @else {
-                p { (fill!(page::PAGE_WARNINGS_TRIALS, page.lang, doubted, measured = model.completeness.measured, kinds = model.warnings.len())) }
+                p { (fill!(page::PAGE_WARNINGS_TRIALS, page.lang, doubted, measured = model.completeness.with_results, kinds = model.warnings.len())) }
                 ul.conclusions { @for row in &model.warnings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
                     span { (unbroken(&warning::sentence(&row.warning, page.lang))) (page.lang.space) span.pm title=(configurations_of(page, &row.configurations)) { (fill!(page::PAGE_REACH, page.lang, reach)) } }
                 } } }
-                @if model.completeness.valid < model.completeness.measured { p.note { (page.text(&notes::NOTE_INVALID)) } }
+                @if model.completeness.valid < model.completeness.with_results { p.note { (page.text(&notes::NOTE_INVALID)) } }
             }
             @if let Some(sentence) = crate::notes::steadiness(model, page.lang) { p.note { (sentence) } }
             @for sentence in crate::notes::incompleteness(model, usize::MAX, page.lang) { p.note { (sentence) } }

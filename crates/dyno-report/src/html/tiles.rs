@@ -56,7 +56,7 @@ fn figure(page: &Page<'_>, headline: Headline, metric: ComparisonMetric) -> Opti
         }
         Headline::Change { baseline, subject } => {
             let (before, after) = (estimate(baseline)?, estimate(subject)?);
-            let change = model.change(metric, baseline, subject).map(|it| (it.effect, it.cells));
+            let change = model.change(metric, baseline, subject);
             let [from, to] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
             let sides = format!("{from} → {to}");
             let at = names::line_at(&sides, model.configurations[subject].clients, page.lang);
@@ -116,20 +116,29 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
     let limit = figures::limit_of(&row.search);
     let named = (page.model.searches.len() > 1)
         .then(|| crate::messages::conclusion::searched(page.model, row, page.lang));
-    let mut tile = match &page.model.estimate(row.configuration, row.metric()) {
-        Some(found) => Tile {
-            word: Some(words::limit(LimitVerdict::Passed)),
-            ..Tile::estimate(title, found, page.lang)
-        },
-        None => Tile {
-            word: Some(words::limit(LimitVerdict::Undecided)),
-            ..Tile::new(title, headings::ABSENT.text(page.lang))
-        },
+    let found = page.model.estimate(row.configuration, row.metric());
+    let mut tile = match &found {
+        Some(found) => Tile::estimate(title, found, page.lang),
+        None => Tile::new(title, headings::ABSENT.text(page.lang)),
     };
-    tile.change = limit;
+    let verdict = match row.verdict() {
+        LimitVerdict::Passed if found.is_none() => LimitVerdict::Undecided,
+        verdict => verdict,
+    };
+    let is_bound = found.is_some_and(|it| it.is_bound);
+    let bound = is_bound.then(|| tiles::LOWER_BOUND.text(page.lang).to_owned());
+    let number = row.ended.len();
+    let of = number + found.map_or(0, |it| it.repeats as usize);
+    let ended = (number > 0).then(|| fill!(tiles::SEARCHES_ENDED, page.lang, number, of));
+    tile.notes.extend(bound.into_iter().chain(ended));
     tile.notes.splice(0..0, named);
-    tile.link = Some("searches");
-    tile
+    Tile {
+        word: Some(words::limit(verdict)),
+        change: limit,
+        link: Some("searches"),
+        is_alarming: verdict == LimitVerdict::Failed,
+        ..tile
+    }
 }
 
 /// The longest write outage after faults.
@@ -148,9 +157,12 @@ fn failures(page: &Page<'_>) -> Option<Tile> {
     let percent = figures::percent(100.0 * failed as f64 / begun.max(1) as f64);
     let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(begun));
     let title = tiles::FAILED.text(page.lang);
+    let error = crate::notes::main_error(page.model).filter(|_| failed > 0);
+    let error = error.map(|message| fill!(tiles::MOSTLY, page.lang, message));
     Some(Tile {
         is_alarming: failed > 0,
-        notes: vec![share],
+        link: error.is_some().then_some("errors"),
+        notes: [share].into_iter().chain(error).collect(),
         ..Tile::new(title, figures::count(failed))
     })
 }
@@ -167,13 +179,17 @@ fn lost(page: &Page<'_>) -> Tile {
         };
     };
     let title = tiles::LOST.text(page.lang);
-    let most = figures::count(lost_max);
+    let [low, high] = [lost, lost_max].map(figures::count);
+    let value = match low == high {
+        true => low,
+        false => fill!(names::FROM_TO, page.lang, low, high),
+    };
     Tile {
         word: Some(words::audit(verdict)),
         notes: vec![fill!(tiles::ACKNOWLEDGED, page.lang, committed = figures::count(committed))],
         link: Some("audit"),
         is_alarming: verdict == AuditVerdict::Violated,
-        ..Tile::new(title, figures::range(figures::count(lost), &most, " – "))
+        ..Tile::new(title, value)
     }
 }
 
@@ -189,9 +205,15 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     let worst = of_verdict
         .filter_map(|row| Some((row, badness(row)?)))
         .reduce(|one, other| if other.1 > one.1 { other } else { one });
-    let value = worst.and_then(|(row, _)| Some(figures::of_limit(row.metric, row.figure?)));
+    let shown = |row: &LimitRow| {
+        Some(figures::bounded(figures::of_limit(row.metric, row.figure?), row.is_bound))
+    };
+    let value = worst.and_then(|(row, _)| shown(row));
     let absent = headings::ABSENT.text(page.lang);
-    let mut notes = Vec::new();
+    let lower = worst.and_then(|(row, _)| row.lower_percentile);
+    let lower = lower
+        .map(|lower| fill!(tiles::LOWER_PERCENTILE, page.lang, lower, percentile = first.metric));
+    let mut notes: Vec<String> = lower.into_iter().collect();
     if rows.len() > 1 {
         let of = rows.len();
         notes.push(fill!(tiles::IN_CONFIGURATIONS, page.lang, number, of));

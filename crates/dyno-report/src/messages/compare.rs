@@ -234,6 +234,9 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
         Verdict::Inconclusive | Verdict::Invalid => OUTCOME_INCONCLUSIVE,
     };
     let mut sentences = vec![fill!(message, lang, sentence = answer(model, lead, lang))];
+    if is_untested(lead) {
+        sentences.push(fill!(COMPARE_NOTE_FEW, lang, min = model.rules.min_repeats));
+    }
     sentences.extend(configurations(model, lead.effect.verdict == Some(verdict), lang));
     let kinds = [
         (ALSO_WORSE, Verdict::Worse),
@@ -263,9 +266,8 @@ pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
         return vec![outcome(model, lang)];
     };
     let mut sentences = answer_sentences(model, lead, lang);
-    let min = model.rules.min_repeats;
-    if lead.effect.p.is_none() && lead.effect.verdict == Some(Verdict::Inconclusive) {
-        sentences.push(fill!(COMPARE_NOTE_FEW, lang, min));
+    if is_untested(lead) {
+        sentences.push(fill!(COMPARE_NOTE_FEW, lang, min = model.rules.min_repeats));
         return sentences;
     }
     let more = sentences.split_off(1);
@@ -279,6 +281,13 @@ pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences.extend(more);
     sentences.truncate(SENTENCES);
     sentences
+}
+
+/// True if there were too few valid trials for a test.
+fn is_untested(it: &OverAll) -> bool {
+    let effect = &it.effect;
+    let is_open = effect.verdict == Some(Verdict::Inconclusive) && effect.p.is_none();
+    is_open && effect.bound.is_none()
 }
 
 /// The other metrics with this verdict, in a sentence.

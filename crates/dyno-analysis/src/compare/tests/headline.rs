@@ -66,6 +66,28 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere
 }
 
 #[test]
+fn a_comparison_that_cannot_be_made_is_counted() {
+    let with_p99 = |name: &str, figures: &[f64]| {
+        let mut run = measured(name, figures);
+        each_record(&mut run, |_, record| record.transaction.count = 500);
+        run
+    };
+    let not_made = |base: &[f64], new: &[f64], asked: &[ComparisonMetric]| {
+        let (base, new) = (with_p99("a", base), with_p99("b", new));
+        compared(vec![base], vec![new], asked).outcome.not_made
+    };
+    let three = [100.0, 101.0, 99.0];
+    let (throughput, p99) = (ComparisonMetric::Throughput, ComparisonMetric::P99Ms);
+    // Thirteen times slower, but one trial on a side.
+    assert_eq!(not_made(&three, &[7.5], &[throughput]), 1);
+    assert_eq!(not_made(&three, &three, &[throughput]), 0);
+    assert_eq!(not_made(&three, &[1.0, 10.0, 1_000.0], &[throughput]), 0, "undecided, but tested");
+    // Too few transactions for a percentile that was named; without names, it is left out.
+    assert_eq!(not_made(&three, &three, &[p99]), 1);
+    assert_eq!(not_made(&three, &three, &METRICS), 0);
+}
+
+#[test]
 fn the_configuration_that_heads_a_comparison_is_where_the_better_side_is_best() {
     let shape = Shape { clients: vec![1, 20], systems: 1, has_trouble: false, ..Shape::small() };
     let model =

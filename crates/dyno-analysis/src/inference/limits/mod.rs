@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::parts;
 use crate::shortage::shortage;
-use crate::stats::limit::{LimitTest, mean_against, share_against};
+use crate::stats::limit::{LimitTest, mean_against, needed_against, share_against};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
@@ -17,6 +17,14 @@ use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::lists;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::{Severity, Warning};
+
+/// Number of valid trials from which a limit is tested. The t test keeps its level from two trials
+/// on; with so few it decides only what is far from the limit, compared with the variation.
+const TRIALS_MIN: usize = 2;
+
+/// Percentiles from the highest on.
+const PERCENTILES: [LimitMetric; 5] =
+    [LimitMetric::P999, LimitMetric::P99, LimitMetric::P95, LimitMetric::P90, LimitMetric::P50];
 
 /// What is known of a limit at a configuration before all of them are judged together.
 struct Known {
@@ -52,7 +60,11 @@ pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
             LimitVerdict::Undecided
         };
     }
-    all.into_iter().map(|known| known.row).collect()
+    let row = |Known { row, .. }: Known| {
+        let is_open = row.verdict == LimitVerdict::Undecided;
+        LimitRow { trials_needed: row.trials_needed.filter(|_| is_open), ..row }
+    };
+    all.into_iter().map(row).collect()
 }
 
 fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
@@ -73,6 +85,8 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             _ => view.eligibilities[configuration].not_working(),
         },
         shortage: None,
+        lower_percentile: None,
+        trials_needed: None,
         is_untested: false,
         verdict: LimitVerdict::Undecided,
     };
@@ -109,17 +123,19 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let is_seen = limit.metric == LimitMetric::Max;
     let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.metric != LimitMetric::Lost;
     if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {
-        row.is_untested = is_alone && !is_seen;
         row.verdict = by_figure(&row, figure);
+        let is_short = row.lower_percentile.is_some() && row.verdict == LimitVerdict::Undecided;
+        row.is_untested = is_alone && !is_seen && !is_short;
     }
-    if let Some(test) = test.filter(|_| row.repeats as usize >= MIN_REPEATS) {
+    if let Some(test) = test.filter(|_| row.repeats as usize >= TRIALS_MIN && !row.is_untested) {
         row.interval =
             Some(Range { low: test.ends.0, high: test.ends.1 }).filter(|_| !row.is_bound);
     }
     if row.not_working.is_some() {
         row.verdict = LimitVerdict::Failed;
     }
-    let is_tested = row.repeats as usize >= MIN_REPEATS && row.not_working.is_none();
+    let is_tested =
+        row.repeats as usize >= TRIALS_MIN && !row.is_untested && row.not_working.is_none();
     let sides = test.filter(|_| is_tested).map(|it| {
         if limit.metric.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
@@ -128,27 +144,40 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     Known { row, kept_and_broken: sides }
 }
 
-/// Figures of a metric, over the trials that are compared.
+/// Figures of a metric, over the trials that are compared. If they have too few transactions for a
+/// percentile, a lower one is a lower bound of it: it can fail the limit, and never pass it. Which
+/// one follows from the numbers of transactions only, so the test keeps its level.
 fn figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Option<LimitTest> {
-    let figures = match &row.part {
+    let of = |metric| match &row.part {
         None => whole(view, row.configuration, metric),
         Some(part) => parts::figures(view, row.configuration, part, metric),
     };
-    let Some(figures) = figures else {
+    let mut figures = of(metric);
+    if figures.is_none() {
         let counts = parts::counts(view, row.configuration, row.part.as_ref());
-        row.shortage =
-            shortage(&counts, metric, &view.plan().configurations[row.configuration].load);
-        return None;
-    };
+        let load = &view.plan().configurations[row.configuration].load;
+        let found = shortage(&counts, metric, load);
+        let mut lower = PERCENTILES.into_iter().skip_while(|it| *it != row.metric).skip(1);
+        let lower = found.and_then(|_| lower.find_map(|it| Some((it, of(it.metric()?)?))));
+        row.shortage = found;
+        row.lower_percentile = lower.as_ref().map(|(percentile, _)| *percentile);
+        figures = lower.map(|(_, figures)| figures);
+    }
+    let figures = figures?;
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
     row.repeats = count(values.len());
-    row.is_bound = bounds.contains(&true);
+    row.is_bound = bounds.contains(&true) || row.lower_percentile.is_some();
     if metric == ComparisonMetric::MaxMs {
         row.figure = values.into_iter().reduce(f64::max);
         return None;
     }
     let test = mean_against(&values, row.value);
     row.figure = test.map(|it| it.figure).or(values.first().copied());
+    // More trials do not help where the figure is only a bound.
+    if !row.is_bound {
+        let needed = needed_against(&values, row.value);
+        row.trials_needed = needed.map(|needed| count(needed.max(values.len() + 1)));
+    }
     test
 }
 
@@ -218,6 +247,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             row.not_working.map(|it| it.because),
             row.figure.is_some(),
             row.shortage.is_some(),
+            row.lower_percentile.filter(|_| row.verdict == LimitVerdict::Failed),
         )
     };
     let mut groups = lists::grouped(model.limits.iter().map(|row| (key(row), row)));
@@ -229,7 +259,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             row.figure.map_or(0.0, |it| if row.metric.is_floor() { -it } else { it })
         };
         let by = |row: &LimitRow| {
-            row.shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64))
+            let shortage = row.shortage.filter(|_| row.verdict == LimitVerdict::Undecided);
+            shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64))
         };
         let worst = group.iter().copied().reduce(|a, b| if by(b) > by(a) { b } else { a })?;
         Some(Conclusion::Limit {
@@ -242,6 +273,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             worst: WorstOfLimit { configuration: worst.configuration, figure: worst.figure },
             not_working: worst.not_working,
             shortage: worst.shortage,
+            lower_percentile: worst.lower_percentile,
+            trials_needed: group.iter().filter_map(|row| row.trials_needed).max(),
             is_untested: worst.is_untested,
         })
     };

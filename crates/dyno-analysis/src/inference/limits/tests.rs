@@ -47,9 +47,16 @@ fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
     assert!(
         (interval.low * half - 5_000.0).abs() < 0.1 && (interval.high / half - 5_000.0).abs() < 0.1
     );
-    // Two of three planned trials are too few for a test.
-    let mut short = run(3, |_| 5_000.0);
+    // Two of three planned trials decide what is far from the limit, and one decides nothing.
+    let mut short = run(3, |block| 5_000.0 * (0.02 * f64::from(block)).exp());
     short.run.outcomes.retain(|id, _| !id.starts_with("b03"));
+    assert_eq!(of(&mut short, 75_000.0), [LimitVerdict::Failed; 4]);
+    assert_eq!(of(&mut short, 400.0), [LimitVerdict::Passed; 4]);
+    let rows = judged(&mut short, LimitMetric::Throughput, 5_300.0);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4]);
+    // t(0.95; 2) · 0.01414 / √3 = 0.0238 < ln(5300 / 5152) = 0.0283; with two trials it is 0.0631.
+    assert_eq!(rows[0].trials_needed, Some(3), "{rows:?}");
+    short.run.outcomes.retain(|id, _| id.starts_with("b01"));
     let rows = judged(&mut short, LimitMetric::Throughput, 10.0);
     assert!(
         rows.iter().all(|row| row.verdict == LimitVerdict::Undecided && !row.is_untested),
@@ -104,6 +111,13 @@ fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_
             matches!(window, dyno_model::plan::StopRule::Duration(_))
         );
     }
+    // The 95th percentile of 250 transactions exists. If it is above the limit, the 99th is, too.
+    let broken = judged(&mut data, LimitMetric::P99, 1e-6);
+    assert_eq!(verdicts(&broken), [LimitVerdict::Failed; 4], "{broken:?}");
+    assert!(
+        broken.iter().all(|row| row.lower_percentile == Some(LimitMetric::P95) && row.is_bound),
+        "{broken:?}"
+    );
     let mut of = |metric| judged(&mut data, metric, 1e9).remove(0);
     assert_eq!(of(LimitMetric::P999).shortage.expect("too few").needed, 10_000);
     assert!(

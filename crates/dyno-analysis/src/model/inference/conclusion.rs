@@ -247,6 +247,12 @@ pub enum Conclusion {
         /// Why that one has no value, if its trials have too few transactions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shortage: Option<Shortage>,
+        /// As in [`crate::model::LimitRow::lower_percentile`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lower_percentile: Option<LimitMetric>,
+        /// As in [`crate::model::LimitRow::trials_needed`], the largest of these configurations.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trials_needed: Option<u32>,
         /// As in [`crate::model::LimitRow::is_untested`].
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_untested: bool,

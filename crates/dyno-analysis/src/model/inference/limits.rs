@@ -34,6 +34,13 @@ pub struct LimitRow {
     /// Why a percentile has no value, if its trials have too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortage: Option<Shortage>,
+    /// The lower percentile that `figure` is instead, which all trials have; a lower bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower_percentile: Option<LimitMetric>,
+    /// Number of valid trials that would decide an undecided limit if they had the same mean and
+    /// variation; absent if unknown or above 1,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials_needed: Option<u32>,
     /// True when the value was compared with the limit without a statistical test, because the run
     /// has too few blocks for one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -155,18 +155,18 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
 
     Valid trials needed per side to detect a difference of 5 % with 80 % power,
     given the variation so far: 8 for the inconclusive comparisons.
-    Values are means over n valid trials, ±: distance to the upper end of the 95 %
-    interval. Ratio: new to base, of geometric means, with an interval from Welch's
-    test on logarithms, which includes the variation between runs if a side has
-    several. The sides share no blocks, so trials are not paired. The primary
-    metric, throughput, is tested first, with nearly all of the risk of 5 %; the
-    other metrics share that level once it is decided, and have 2 % until then (a
-    graphical procedure; Bretz et al.). The risk of even one false answer about a
-    metric is 5 %. The verdicts on 10 comparisons of configurations follow; on
-    average, at most 5 % of them are false (Benjamini and Hochberg; Benjamini and
-    Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a
-    margin of 5 %. Inconclusive: the data does not decide, which does not mean that
-    there is no difference.
+    Values are geometric means over n valid trials, ±: distance to the upper end of
+    the 95 % interval. Ratio: new to base, with an interval from Welch's test on
+    logarithms, which includes the variation between runs if a side has several. The
+    sides share no blocks, so trials are not paired. The primary metric, throughput,
+    is tested first, with nearly all of the risk of 5 %; the other metrics share
+    that level once it is decided, and have 2 % until then (a graphical procedure;
+    Bretz et al.). The risk of even one false answer about a metric is 5 %. The
+    verdicts on 10 comparisons of configurations follow; on average, at most 5 % of
+    them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent:
+    the 90 % interval, which is then shown, lies within a margin of 5 %.
+    Inconclusive: the data does not decide, which does not mean that there is no
+    difference.
     Intervals of other comparisons are widened accordingly, to 97.5 % or more.
     Over all configurations: one ratio from a linear mixed model on logarithms with
     runs, blocks and server starts as strata (REML, Satterthwaite). These answers

@@ -174,6 +174,8 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         worst,
         not_working,
         shortage,
+        lower_percentile,
+        trials_needed,
         is_untested,
     } = conclusion
     else {
@@ -187,6 +189,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         (LimitVerdict::Undecided, _) if shortage.is_some() => LIMIT_TOO_FEW,
         (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
         (LimitVerdict::Passed, _) => LIMIT_HELD,
+        (LimitVerdict::Failed, _) if lower_percentile.is_some() => LIMIT_BROKEN_LOWER,
         (LimitVerdict::Failed, _) => LIMIT_BROKEN,
         (LimitVerdict::Undecided, _) => LIMIT_UNDECIDED,
     };
@@ -207,13 +210,16 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         of = of_trials,
         because,
         percentile = metric,
+        lower = lower_percentile.map_or_else(String::new, |it| it.to_string()),
         transactions,
         needed
     );
     let needed = model.comparison_rules.min_repeats;
     let untested = is_untested.then(|| fill!(LIMIT_UNTESTED, lang, needed));
+    let shortage = shortage.filter(|_| *verdict == LimitVerdict::Undecided);
     let enough = shortage.and_then(|shortage| enough(&shortage, lang));
-    (statement, untested.into_iter().chain(enough).collect())
+    let trials = trials_needed.map(|trials| fill!(LIMIT_TRIALS, lang, trials));
+    (statement, untested.into_iter().chain(enough).chain(trials).collect())
 }
 
 /// The measurement time that a percentile needs.
@@ -225,14 +231,14 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 /// The highest load that a system sustains.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     let number = |number: f64| figures::value(Metric::from(row.metric()).unit(), number);
-    let found = model.estimate(row.configuration, row.metric());
+    let estimate = model.estimate(row.configuration, row.metric());
     let line = searched(model, row, lang);
     let limit = figures::limit_of(&row.search);
-    if let (None, Some(ended)) = (found, row.ended.last()) {
+    if let (None, Some(ended)) = (estimate, row.ended.last()) {
         let reason = no_load(&row.search, &ended.end, ended.steps, lang);
         return fill!(FOUND_NONE, lang, line, reason);
     }
-    let (message, [found, low, high]) = match found {
+    let (message, [found, low, high]) = match estimate {
         None => (FOUND_NOTHING, [String::new(), String::new(), String::new()]),
         Some(found) => match found.interval {
             _ if found.is_bound => (FOUND_BOUND, [found.mean; 3].map(number)),
@@ -241,7 +247,12 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
         },
     };
     let load = load(row.search.most, &found, lang);
-    fill!(message, lang, line, load, limit, low, high)
+    let sentence = fill!(message, lang, line, load, limit, low, high);
+    let (Some(ended), Some(estimate)) = (row.ended.last(), estimate) else { return sentence };
+    let reason = no_load(&row.search, &ended.end, ended.steps, lang);
+    let number = row.ended.len();
+    let of = number + estimate.repeats as usize;
+    [sentence, fill!(FOUND_ENDED, lang, number, of, reason)].join(lang.space)
 }
 
 /// The series that was searched, with the number of clients if it is informative.

@@ -30,7 +30,7 @@ columns! {
     P99_MS: "p99 ms", "p99 ms", "p99 ms";
     P999_MS: "p99.9 ms", "p99.9 ms", "p99.9 ms";
     NEW_ORDERS_PER_MINUTE: "new orders/min", "신규 주문/분", "新規注文/分";
-    PACED_SHARE: "of paced maximum", "입력·생각 시간 기준 최대 대비", "待ち時間ありの最大値比";
+    PACED_SHARE: "of paced maximum", "페이싱 기준 최대 대비", "ペーシング時の最大値比";
     ROLLED_BACK: "rolled back", "롤백", "ロールバック";
     ROLLED_BACK_SHARE: "rolled back", "롤백", "ロールバック";
     STATEMENTS_PER_TRANSACTION: "statements/tx", "문/tx", "文/tx";
@@ -85,10 +85,10 @@ columns! {
     HELD_UP: "stalled %", "멈춤 %", "停滞 %";
     CPU_USER: "user µs/stmt", "사용자 µs/문", "ユーザー µs/文";
     CPU_SYSTEM: "sys µs/stmt", "시스템 µs/문", "システム µs/文";
-    WAKEUP_LAG: "wake-up lag p99 ms", "깨어남 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
+    WAKEUP_LAG: "wake-up lag p99 ms", "웨이크업 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
     MEMORY: "memory MB", "메모리 MB", "メモリ MB";
     LAG: "late start p99 ms", "시작 지연 p99 ms", "開始遅延 p99 ms";
-    CLOCK_UNCERTAINTY: "clock ± ms", "시계 ± ms", "時計 ± ms";
+    CLOCK_UNCERTAINTY: "clock ± ms", "클록 ± ms", "クロック ± ms";
     HOST_CPU: "machine CPU", "장비 CPU", "マシンCPU";
     STEAL: "steal", "스틸", "スティール";
     SERVER_PROCESSORS: "server CPUs", "서버 CPU(코어 환산)", "サーバーCPU（コア換算）";
@@ -335,8 +335,8 @@ messages! {
         LOST_NONE_AT: "{line} lost no updates at {clients}.",
         LOST_UNDECIDED: "It is undecided whether {line} lost acknowledged updates at {clients}: the outcome of {in_doubt:1 transaction|# transactions} is unknown. If they took effect, up to {lost_max} of the {committed} acknowledged updates are lost.",
         LOST_COMMITS: "{configuration} lost {lost} of {acknowledged} acknowledged commits, in {trials:# trial|# trials} (up to {most} in one).",
-        NO_LOST_COMMITS: "No acknowledged commit was lost in {configurations:# configuration|# configurations} ({acknowledged} checked).",
-        DATA_INTACT: "The data were correct after {trials:1 trial|all # trials} ({checks:1 row count or value|# row counts and values} checked).",
+        NO_LOST_COMMITS: "No acknowledged commit was lost in {configurations:# configuration|# configurations} ({acknowledged} checked, over all trials).",
+        DATA_INTACT: "The data were correct after {trials:1 trial|all # trials} ({checks:1 row count or value|# row counts and values} checked after each).",
         ANOMALIES_FORBIDDEN: "{configuration} violated {level}: {found} in {committed} committed transactions.",
         ANOMALIES_ALLOWED: "{configuration} showed anomalies that {level} permits: {found} in {committed} committed transactions.",
         ANOMALIES_LEVEL_UNKNOWN: "{configuration} showed {found} in {committed} committed transactions. The server did not report its isolation level, so it is unknown whether these anomalies are permitted.",
@@ -349,9 +349,11 @@ messages! {
         FAULT_NOT_BACK: "In {trials:# trial|# trials} it had not recovered when the trial ended.",
         LIMIT_HELD: "The limit {limit} passed in {number} of {configurations:# configuration|# configurations}; the closest was {worst} ({line}, {clients}).",
         LIMIT_BROKEN: "The limit {limit} failed in {number} of {configurations:# configuration|# configurations}; the worst was {worst} ({line}, {clients}).",
+        LIMIT_BROKEN_LOWER: "The limit {limit} failed in {number} of {configurations:# configuration|# configurations}: there are too few transactions for {percentile}, but {lower}, which is never higher, was already {worst} ({line}, {clients}).",
         LIMIT_UNDECIDED: "The limit {limit} is undecided in {number} of {configurations:# configuration|# configurations}, because there are too few trials or they vary too much; the worst was {worst} ({line}, {clients}).",
         LIMIT_UNKNOWN: "The limit {limit} is undecided in {number} of {configurations:# configuration|# configurations}, because no valid trial has this figure.",
         LIMIT_TOO_FEW: "The limit {limit} could not be checked in {number} of {configurations:# configuration|# configurations}: {percentile} needs {needed:1 transaction|# transactions} per trial, and {line} had {transactions} at {clients}.",
+        LIMIT_TRIALS: "If mean and variation stay the same, about {trials:one valid trial|# valid trials} per configuration would decide it.",
         LIMIT_UNTESTED: "This compares the measured value with the limit, without a statistical test; a test needs at least {needed:1 block|# blocks}.",
         LIMIT_NOT_WORKING: "The limit {limit} failed in {number} of {configurations:# configuration|# configurations}, because {line} failed {trials} of {of:1 trial|# trials} at {clients} ({because}).",
         LIMIT_NOTHING_LOST: "The limit on lost commits passed in {number} of {configurations:# configuration|# configurations}.",
@@ -361,6 +363,7 @@ messages! {
         FOUND: "{line} sustains {load} with {limit}.",
         FOUND_INTERVAL: "{line} sustains {load} with {limit} (95 % interval {low} to {high}).",
         FOUND_BOUND: "{line} sustains at least {load} with {limit}. The load generator or the highest load allowed ended the search, so the system may sustain more.",
+        FOUND_ENDED: "{number} of {of:one search|# searches} found no load: {reason}.",
         FOUND_NOTHING: "No valid trial of {line} found a load with {limit}.",
         // `reason` is one of NO_LOAD_...
         FOUND_NONE: "{line}: {reason}.",
@@ -374,7 +377,7 @@ messages! {
         NO_LOAD_INTERRUPTED: "interrupted after {steps} load steps",
         FOUND_RATE: "{number} transactions per second",
         FOUND_CLIENTS: "{number:# client|# clients}",
-        LOST_NONE: "{lines} lost no acknowledged updates ({committed} commits checked, up to {clients}).",
+        LOST_NONE: "{lines} lost no acknowledged updates ({committed} commits checked over all trials, up to {clients}).",
         PHANTOM_UPDATES: "{line} contains {phantom:1 update|# updates} at {clients} whose commit was never acknowledged.",
         WRONG_ROW_COUNT: "{line} has a wrong number of rows at {clients} in {tables}.",
         WRONG_SUM: "{line} has values at {clients} that do not match its committed transactions: {sums}.",
@@ -938,7 +941,7 @@ messages! {
     },
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
-        NOTE_ESTIMATES: "Throughput and response times are means over n valid trials. ±: distance to the upper end of the 95 % confidence interval.",
+        NOTE_ESTIMATES: "Throughput and response times are geometric means over n valid trials, so the quotient of two figures is their ratio in comparisons. ±: distance to the upper end of the 95 % confidence interval.",
         NOTE_TOO_FEW: "No p99 in {number} of {configurations:# configuration|# configurations}: it needs {needed:1 transaction|# transactions} per trial, and {line} had {transactions} at {clients}.",
         NOTE_ENOUGH: "Measuring for {duration} would be enough.",
         NOTE_CLOSED_LOOP: "Closed loop: each client starts its next transaction when the previous one ends. Response times include retries.",
@@ -954,14 +957,14 @@ messages! {
         SPACING_POISSON: "Poisson",
         SPACING_EVEN: "evenly spaced",
         NOTE_SEARCH: "Each trial searched for the highest load that passes the limit while the system keeps up. That load was measured again, and the results of the trial are those of this measurement. The true value lies between the highest load that passed and the lowest that failed, usually at most 3 % apart. The interval is over the blocks.",
-        NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are means over the valid trials, counts are totals.",
+        NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are geometric means over the valid trials, counts are totals.",
         NOTE_WORDS: "A configuration is a system with its settings and a number of clients. A trial measures one configuration once. A block measures every configuration once.",
         NOTE_BENCHMARK: "Committed new orders per minute of a workload derived from TPC-C; this is not a TPC-C result. Of paced maximum: share of the rate that keying and think times allow (12.86 per minute and warehouse in the standard's mix). Touched: warehouses and districts in which a new order was committed, in the trial with the fewest. Statements and commits per transaction include BEGIN, COMMIT and retries; a rate that counts a server's commits is another one. Rolled back: new orders with an item that does not exist, about 1 % in the standard; they are not counted as new orders. Isolation level: as the server reported it in a session set up like those of the clients.",
-        NOTE_TRANSACTIONS: "Each script or request is a named transaction. With several databases, a row for a database includes all transactions in it, and percentiles are given per transaction. tx/s and response times are means over the valid trials, counts are totals. In an open loop, arrivals that were not started have no name; if there were any, times are lower bounds (≥).",
-        NOTE_BACKGROUND: "Workloads that ran at the same time with their own clients. tx/s and response times are means over the valid trials, counts are totals. The audit column shows the worst trial.",
+        NOTE_TRANSACTIONS: "Each script or request is a named transaction. With several databases, a row for a database includes all transactions in it, and percentiles are given per transaction. tx/s and response times are geometric means over the valid trials, counts are totals. In an open loop, arrivals that were not started have no name; if there were any, times are lower bounds (≥).",
+        NOTE_BACKGROUND: "Workloads that ran at the same time with their own clients. tx/s and response times are geometric means over the valid trials, counts are totals. The audit column shows the worst trial.",
         NOTE_MERGED: "Percentiles come from the merged histograms of all valid trials. A percentile with fewer than ten values above it is not shown.",
         NOTE_QUESTIONS: "Each question is one effect over all of its configuration pairs: a ratio of geometric means from a linear mixed model on logarithms, with blocks and server starts as random effects. The primary metric ({metric}) is tested first, with nearly all of the risk of {alpha}. Once its effect is established, the level passes to the other metrics of the question and, with several questions, half of it to their primary metrics; until then, the other metrics have {reserve} (a graphical procedure; Bretz et al.). The risk of even one false better or worse is {alpha}. Each interval has the level at which its question was tested.",
-        NOTE_LIMITS: "A limit passes or fails if the geometric mean over the trials is on that side of it in a one-sided t test on logarithms at {alpha}. Shares of failed transactions are also tested as counts and as the mean of a lognormal distribution, because a few trials may contain most failures. Lost commits are those that the data audit found. Failures are corrected for the number of limits (Holm). A configuration that failed a trial fails its limits. Runs with fewer than {needed:1 block|# blocks} compare the measured value with the limit directly; in other runs, fewer than {needed} valid trials decide nothing. A limit on max applies to the longest response time of all trials.",
+        NOTE_LIMITS: "A limit passes or fails if the geometric mean over the trials is on that side of it in a one-sided t test on logarithms at {alpha}. Shares of failed transactions are also tested as counts and as the mean of a lognormal distribution, because a few trials may contain most failures. Lost commits are those that the data audit found. Failures are corrected for the number of limits (Holm). A configuration that failed a trial fails its limits. If trials have too few transactions for a percentile, a lower percentile above the limit fails it. Runs with fewer than {needed:1 block|# blocks} compare the measured value with the limit directly; in other runs, a single valid trial decides nothing. A limit on max applies to the longest response time of all trials.",
         NOTE_USAGE: "The summary answers the questions of the test. The detailed results list the response times of each command by test; a test is one system with one level of each factor and one number of clients. The results apply to the machine, versions and settings listed under test environment, and to the load described under test procedure.",
         NOTE_COMMANDS: "Times are in milliseconds, over all valid repeats of a test. The first row is the whole transaction, the others are its commands; percentiles of commands do not add up to that of the transaction.",
         NOTE_TEST_INVALID: "No valid repeat: this test has no results.",
@@ -970,8 +973,8 @@ messages! {
         NOTE_BOUNDS: "≥: a lower bound. Arrivals that were not started, failed or were cancelled have no response time, only a minimum: their age when last observed. A percentile is exact if their response times cannot change it, and a lower bound otherwise; means and maxima are bounds as soon as one arrival did not commit. A bound gets a verdict only if the bound alone is worse. Curves end where bounds begin.",
         NOTE_SCATTER: "The standard error of each ratio ({metric}), and the components of its variance: between server starts, between data sets, between trials, and from second to second within trials. Variation between blocks affects both sides of a ratio and cancels out. Longer windows reduce only the variation within trials; more blocks reduce all of it. A dash marks a component that does not exist or is unknown. Blocks needed: about how many would detect a difference of {margin} in an undecided question.",
         NOTE_DETECTABLE: "Detectable: the smallest difference that these trials would detect with 80 % power, with the same correction.",
-        NOTE_AUDIT: "Lost: acknowledged updates that are missing from the data. Conflicts in log: pairs of committed transactions that read the same value of the same row, according to the log of the clients. One stale write can undo several updates, so there may be more losses than conflicts.",
-        NOTE_LEDGER: "Each transaction inserts a row with its number. Lost: the commit was acknowledged, but the row is missing. Unacknowledged: the row of a transaction that failed or never ran. In doubt: the response to COMMIT was lost or not awaited; the ledger shows which of these took effect. Includes the warm-up.",
+        NOTE_AUDIT: "Counts are sums over all measured trials of a configuration, warm-up included. Lost: acknowledged updates that are missing from the data. Conflicts in log: pairs of committed transactions that read the same value of the same row, according to the log of the clients. One stale write can undo several updates, so there may be more losses than conflicts.",
+        NOTE_LEDGER: "Each transaction inserts a row with its number. Lost: the commit was acknowledged, but the row is missing. Unacknowledged: the row of a transaction that failed or never ran. In doubt: the response to COMMIT was lost or not awaited; the ledger shows which of these took effect. Counts are sums over all measured trials of a configuration, warm-up included.",
         NOTE_FAULT_ERRORS: "Errors of the clients after the first fault, over all trials, in order of appearance; seconds are relative to the fault. Each failed attempt of a transaction or reconnection counts, whether or not it was retried. `timeout`: no response or login within the timeout.",
         NOTE_ANOMALIES: "Found in the histories of what clients read and wrote (history.edn in the folder of each trial, in Elle's format). Dirty read: a committed transaction read a value written by a failed one. Intermediate read: it read a value that the other transaction later overwrote. Both are forbidden from READ COMMITTED on. Non-repeatable read: it read an object twice and saw two values. Lost update: two transactions read the same value of an object and both wrote it. Both are forbidden from REPEATABLE READ on. Write skew: two transactions read the same two objects, and each wrote a different one; forbidden by SERIALIZABLE. Longer cycles and ranges of rows are not checked. Includes the warm-up.",
         NOTE_FAULTS: "Seconds: median and maximum over the trials. Write outage: the longest time without a commit of any client that ended after the first fault; 0 means less than 0.1 s. Recovery to 90 %: from the first fault until throughput, over up to ten seconds, reaches 90 % of the mean before it. Lost throughput: transactions missed until then, in seconds of normal throughput. Slowest: the longest response time of a committed transaction, including retries and reconnections. Clients retry their own node once, then the other nodes in turn, with pauses of 10 to 500 ms.",
@@ -1033,7 +1036,7 @@ messages! {
         // What is drawn, for readers who cannot see it.
         GROWTH_DESCRIPTION: "Panels on a common axis of rows: rows inserted per second, then CPU, disk and data size as sampled by the monitor. Series: {lines}.",
         GROWTH_CAPTION: "Markers: mean of each step over {blocks:one block|# blocks}, at the middle of the step, with the 95 % interval if there are several blocks. Thin lines: individual trials by interval.",
-        GROWTH_NOTE: "Each row of this table is a step from the previous number of rows. Rows per second: rows of the step divided by its duration, mean over valid trials with 95 % interval. A trial that ended early counts in the steps it completed. CPU, disk and data size are sampled by the monitor during the same time.",
+        GROWTH_NOTE: "Each row of this table is a step from the previous number of rows. Rows per second: rows of the step divided by its duration, geometric mean over valid trials with 95 % interval. A trial that ended early counts in the steps it completed. CPU, disk and data size are sampled by the monitor during the same time.",
         GROWTH_COMPARISONS_NOTE: "Ratios of rows per second, paired by block; p-values are corrected for all {family:1 comparison|# comparisons} of this table.",
         GROWTH_TIP: "{line}, {from} to {to} rows: {value}",
         GROWTH_CROSSED: "{leader} overtakes {other} at {from} rows: it sustains {leader_rate} rows per second, while {other} falls to {other_rate}. Up to {before} rows, {other} was faster ({other_before} against {leader_before}).",
@@ -1056,7 +1059,7 @@ messages! {
         PAGE_SURE: "Confidence",
         PAGE_CHANGE: "To learn more",
         PAGE_RESTS_TRIALS: "{valid} valid trials of {planned} planned, in {blocks:one block|# blocks}.",
-        PAGE_RESTS_NOT_WORKING: "In {trials:one trial|# trials}, the measurement is valid but the system itself failed.",
+        PAGE_RESTS_NOT_WORKING: "In {trials:one trial|# trials}, the system itself failed, which counts against its configuration.",
         PAGE_RESTS_INTACT: "The data audit passed in {checked:the one configuration|all # configurations} checked.",
         PAGE_RESTS_VIOLATED: "The data audit failed in {violated} of {checked:1 configuration|# configurations} checked.",
         PAGE_RESTS_UNCHECKED: "There was no data audit.",
@@ -1078,14 +1081,14 @@ messages! {
         PAGE_KEPT: "Throughput and lost updates",
         PAGE_KEPT_NOTHING_LOST: "0 lost",
         PAGE_KEPT_LOST: "{percent} lost",
-        PAGE_KEPT_NOTE: "First value: committed transactions per second, mean over valid trials. Second value: share of acknowledged updates that are missing from the data.",
+        PAGE_KEPT_NOTE: "First value: committed transactions per second, geometric mean over valid trials. Second value: share of acknowledged updates that are missing from the data.",
         PAGE_CHIP_NOT_WORKING: "failed",
         PAGE_CHIP_LOST: "data lost",
         PAGE_CHIP_INCOMPLETE: "incomplete",
         PAGE_CHIP_FIGURE: "result",
         PAGE_CHIP_NO_VERDICT: "no verdict",
-        PAGE_ROW_COUNTS: "Row counts: {number} checks, all correct",
-        PAGE_ROWS_AND_SUMS: "Row counts and sums: {number} checks, all correct",
+        PAGE_ROW_COUNTS: "Row counts: {number} checks, each of a table after the worst trial of a configuration, all correct",
+        PAGE_ROWS_AND_SUMS: "Row counts and sums: {number} checks, each after the worst trial of a configuration, all correct",
         PAGE_NO_WARNINGS: "No warnings.",
         PAGE_NO_RATIOS: "Nothing to compare: no pair has a block with valid results on both sides.",
         PAGE_AUDIT_LOST: "Configurations with lost updates",
@@ -1171,7 +1174,7 @@ messages! {
         CHART_CAPTION_LOST: "Lines connect the shares over all {repeats:1 trial|# trials} of a point; dots are individual trials.",
         CHART_CAPTION_LOST_AT_ONE: "Markers are the shares over all {repeats:1 trial|# trials} of a point; dots are individual trials.",
         CHART_CAPTION_LOST_MEANS: "An update is lost if its commit was acknowledged but it is missing from the data.",
-        CHART_CAPTION_TIME: "Percentiles in this chart are means over the percentiles of each trial.",
+        CHART_CAPTION_TIME: "Percentiles in this chart are geometric means of the percentiles of the trials.",
         CHART_CAPTION_PUBLISHED: "Dotted lines with hollow markers are published figures ({sources}), measured on other machines: compare the shape, not the values.",
         CHART_CAPTION_PUBLISHED_ASIDE: "The panel with hollow markers shows published figures ({sources}) on a separate axis, measured on other machines: compare the shape, not the values.",
         CHART_MEASURED_PANEL: "measured",
@@ -1290,13 +1293,20 @@ messages! {
         ONE_TRIAL: "one trial, no interval",
         NO_INTERVAL: "varies too much for an interval",
         NOT_TESTED: "needs {min} trials per side",
+        INTERVAL_OVER: "over {number} configurations: {interval}",
         OVER: "over {number} configurations",
         BEST: "best: {configuration}",
         WORST: "worst: {configuration}",
         // Below rows per second of a table that grows, at first and in the end.
         UP_TO_ROWS: "initially and at {rows} rows",
         SHARE: "{percent} of {begun}",
-        ACKNOWLEDGED: "of {committed} acknowledged",
+        // The database's message for most failed transactions.
+        MOSTLY: "mostly: {message}",
+        ACKNOWLEDGED: "of {committed} acknowledged, all trials",
+        // Below a limit on a percentile for which there are too few transactions.
+        LOWER_PERCENTILE: "{lower}; too few transactions for {percentile}",
+        SEARCHES_ENDED: "{number} of {of:one search|# searches} found no load",
+        LOWER_BOUND: "lower bound: the system may sustain more",
         IN_CONFIGURATIONS: "in {number} of {of} configurations",
         WITH_WARNINGS: "{number} with warnings",
     },
@@ -1375,7 +1385,7 @@ messages! {
         SETTINGS_UNKNOWN: "The settings of {system} were not read on both sides, so differences between them are unknown.",
         OTHER_NAME: "System {base} of base is compared with system {new} of new.",
         // Notes.
-        COMPARE_NOTE_METHOD: "Values are means over n valid trials, ±: distance to the upper end of the 95 % interval. Ratio: new to base, of geometric means, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
+        COMPARE_NOTE_METHOD: "Values are geometric means over n valid trials, ±: distance to the upper end of the 95 % interval. Ratio: new to base, with an interval from Welch's test on logarithms, which includes the variation between runs if a side has several. The sides share no blocks, so trials are not paired. The primary metric, {primary}, is tested first, with nearly all of the risk of {alpha}; the other metrics share that level once it is decided, and have {reserve} until then (a graphical procedure; Bretz et al.). The risk of even one false answer about a metric is {alpha}. The verdicts on {comparisons:1 comparison|# comparisons} of configurations follow; on average, at most {alpha} of them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 % interval, which is then shown, lies within a margin of {margin}. Inconclusive: the data does not decide, which does not mean that there is no difference.",
         COMPARE_NOTE_WIDENED: "Intervals of other comparisons are widened accordingly, to {level} or more.",
         COMPARE_NOTE_RANKS: "Rank-based: the same ratio without assumptions about the distribution, the median of the ratios of each trial of new to each trial of base (Hodges and Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and Whitney), from four trials per side. It does not change the verdict.",
         COMPARE_NOTE_OVER_ALL: "Over all configurations: one ratio from a linear mixed model on logarithms with runs, blocks and server starts as strata (REML, Satterthwaite). These answers come first. A configuration is called better or worse in a metric only if that metric was decided over all configurations or in any of them.",

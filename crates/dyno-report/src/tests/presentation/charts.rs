@@ -34,6 +34,8 @@ fn a_limit_is_a_line_in_charts_of_what_it_is_about() {
         repeats: 3,
         not_working: None,
         shortage: None,
+        lower_percentile: None,
+        trials_needed: None,
         is_untested: false,
         verdict: LimitVerdict::Passed,
     }];

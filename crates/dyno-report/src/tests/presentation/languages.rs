@@ -156,3 +156,33 @@ fn english_is_found_and_names_are_not() {
     assert_eq!(found, ["The servers differ: a lot."]);
     assert!(english(&render(rush(), Format::Text, EN)).len() > 20);
 }
+
+/// Terms that were used beside another one for the same concept; decision 024 has the terms.
+#[test]
+fn a_concept_has_one_term_in_all_texts_of_a_language() {
+    let texts = [
+        (
+            include_str!("../../messages/languages/ja.rs"),
+            &["問いの", "問いに", "問いが", "問いは", "シンクタイム", "計測時間"][..],
+        ),
+        (
+            include_str!("../../messages/languages/ko.rs"),
+            &[
+                "질문",
+                "깨어남",
+                "배경 워크로드",
+                "한계 부하",
+                "think time",
+                "편차가",
+                "주입한 장애",
+            ],
+        ),
+        (include_str!("../../messages/languages/en.rs"), &["깨어남", "시계", "時計", "待ち時間"]),
+    ];
+    for (texts, others) in texts {
+        for other in others {
+            let found = texts.lines().find(|line| line.contains(other));
+            assert_eq!(found, None, "{other}");
+        }
+    }
+}

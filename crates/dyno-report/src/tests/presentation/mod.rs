@@ -5,3 +5,4 @@ mod glyphs;
 mod languages;
 mod layout;
 mod readable;
+mod tiles;

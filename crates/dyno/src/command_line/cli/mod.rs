@@ -540,7 +540,8 @@ pub(crate) enum FailOn {
     Worse,
     /// A comparison is inconclusive: exit code 9
     Inconclusive,
-    /// A side has no usable result, or its data audit failed: exit code 9
+    /// A comparison cannot be made: a side has no usable result or too few valid trials, its data
+    /// audit failed, or it has no figure of a metric in --metric: exit code 9
     Invalid,
     /// New is better: exit code 9, for example when nothing should have changed
     Better,

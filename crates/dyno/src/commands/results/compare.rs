@@ -130,7 +130,7 @@ fn code(model: &CompareModel, fail_on: &[FailOn]) -> u8 {
     let is_there = |what: &FailOn| match what {
         FailOn::Worse => outcome.worse > 0 || outcome.worse_over_all > 0 || outcome.not_working > 0,
         FailOn::Inconclusive => outcome.inconclusive > 0,
-        FailOn::Invalid => outcome.invalid > 0,
+        FailOn::Invalid => outcome.invalid > 0 || outcome.not_made > 0,
         FailOn::Better => outcome.better > 0 || outcome.better_over_all > 0,
         FailOn::Missing => !(model.only_base.is_empty() && model.only_new.is_empty()),
         FailOn::Warning => model.warnings.iter().any(|warning| warning.severity > Severity::Note),

@@ -4,7 +4,7 @@ use crate::cli::{Output, ReportArguments, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::LoadError;
-use dyno_analysis::model::{LimitVerdict, ReportModel, Verdict};
+use dyno_analysis::model::{LimitVerdict, Question, ReportModel, Verdict};
 use dyno_model::search::SearchEnd;
 use dyno_model::{exit_code, lists};
 use dyno_report::Format;
@@ -32,6 +32,12 @@ fn code(model: &ReportModel) -> u8 {
     let effects = model.questions.iter().map(|it| it.effect);
     let effects = effects.chain(model.comparisons.iter().map(|it| it.effect));
     let verdicts: Vec<Verdict> = effects.filter_map(|effect| effect.verdict).collect();
+    let is_untested = |it: &Question| {
+        let is_open = it.effect.verdict == Some(Verdict::Inconclusive) && it.effect.p.is_none();
+        is_open && it.metric == model.primary_metric
+    };
+    let is_not_made =
+        verdicts.contains(&Verdict::Invalid) || model.questions.iter().any(is_untested);
     let ends: Vec<&SearchEnd> =
         model.searches.iter().flat_map(|row| &row.ended).map(|ended| &ended.end).collect();
     let no_load_passes = ends.iter().any(|end| matches!(end, SearchEnd::FailsEverywhere { .. }));
@@ -44,7 +50,7 @@ fn code(model: &ReportModel) -> u8 {
         _ if no_load_passes || verdicts.contains(&Verdict::Worse) => exit_code::WORSE,
         _ if !is_complete => exit_code::RUN_INCOMPLETE,
         Some(LimitVerdict::Undecided) => exit_code::UNDECIDED,
-        _ if !ends.is_empty() || verdicts.contains(&Verdict::Invalid) => exit_code::UNDECIDED,
+        _ if !ends.is_empty() || is_not_made => exit_code::UNDECIDED,
         _ => exit_code::OK,
     }
 }

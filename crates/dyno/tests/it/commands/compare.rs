@@ -203,7 +203,8 @@ fn runs_of_sysbench_are_pooled_by_the_folder_that_they_were_given() {
         }
     }
     let ended = bench.dyno(&["compare", "base", "new"]);
-    assert!(ended.code == 0 && ended.stderr.is_empty(), "{ended}");
+    // Two trials on each side cannot be compared.
+    assert!(ended.code == 9 && ended.stderr.is_empty(), "{ended}");
     assert!(ended.stdout.starts_with("Comparison: sysbench oltp_point_select\n"), "{ended}");
     assert!(ended.stdout.contains("1 client (n = 2 and 2)\n"), "{ended}");
     assert!(
@@ -213,7 +214,9 @@ fn runs_of_sysbench_are_pooled_by_the_folder_that_they_were_given() {
     let text = ended.stdout.replace('\n', " ");
     assert!(text.contains("A verdict needs at least 3 valid trials per side"), "{ended}");
     assert!(last_line(&ended).starts_with("Inconclusive: "), "{ended}");
+    assert!(last_line(&ended).contains("needs at least 3 valid trials per side"), "{ended}");
     assert_eq!(bench.dyno(&["compare", "base", "new", "--fail-on", "missing"]).code, 9);
+    assert_eq!(bench.dyno(&["compare", "base", "new", "--fail-on", "worse"]).code, 0);
 }
 
 #[test]
