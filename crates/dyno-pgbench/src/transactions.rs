@@ -1,7 +1,7 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every
 //! engine; loop, retries and counting are dyno's own, as for every workload.
 
-use crate::changes::{changed, reads};
+use crate::changes::{changed, reads, writes};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::expression::variables::{Names, Slot, Variables, is_name};
@@ -157,9 +157,18 @@ impl Transactions {
     /// first line.
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
+        self.first_statement(|text| !reads(text, self.syntax))
+    }
+
+    /// As [`Self::writing`], for scripts with errors: the first statement that is known to write.
+    #[must_use]
+    pub fn certainly_writing(&self) -> Option<(&str, &str)> {
+        self.first_statement(|text| writes(text, self.syntax))
+    }
+
+    fn first_statement(&self, is_wanted: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
-            let (found, _) =
-                script.statements().find(|(_, sql)| !reads(sql.template(), self.syntax))?;
+            let (found, _) = script.statements().find(|(_, sql)| is_wanted(sql.template()))?;
             Some((script.name.as_str(), found.line.as_str()))
         })
     }
