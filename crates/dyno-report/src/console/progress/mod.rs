@@ -242,10 +242,22 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
         AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),
         AuditVerdict::Violated => told.extend(violated(record, lang)),
     }
-    if record.worst() == Some(Severity::Invalid) {
-        told.push(words::NOT_VALID.text(lang).to_owned());
+    let is_cause = |warning: &&Warning| record.severity(warning) == Severity::Invalid;
+    if let Some(cause) = record.warnings.iter().find(is_cause) {
+        told.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
     }
     told.join(lang.comma)
+}
+
+/// Longest headline of a warning, characters.
+const HEADLINE_MAX: usize = 100;
+
+/// The first sentence of a warning, without its full stop.
+fn headline(warning: &Warning, lang: Lang) -> String {
+    let text = reason::one_line(&sentence(warning, lang));
+    let end = [". ", "。"].iter().filter_map(|stop| text.find(stop)).min();
+    let first = text[..end.unwrap_or(text.len())].trim_end_matches(['.', '。']);
+    printable::shortened(first, HEADLINE_MAX)
 }
 
 /// Failed checks of the trial, each once; for background workloads only that a check failed.

@@ -510,7 +510,7 @@ messages! {
         COMMITS_LOST: "{lost:1 ACKNOWLEDGED COMMIT|# ACKNOWLEDGED COMMITS} LOST",
         UPDATES_LOST: "{lost:1 UPDATE|# UPDATES} LOST",
         UPDATES_LOST_LEAST: "AT LEAST {lost:1 UPDATE|# UPDATES} LOST",
-        NOT_VALID: "NOT VALID",
+        NOT_VALID: "NOT VALID: {reason}",
         // Looks at the data after a block.
         LOOKED: "after block {block}: {decided} of {questions:1 question|# questions} decided",
         LOOKED_DECIDED: "after block {block}: {decided} of {questions:1 question|# questions} decided; measurement complete",

@@ -393,7 +393,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             COMMITS_LOST: "応答済みコミットの損失{lost}件！",
             UPDATES_LOST: "更新の損失{lost}件！",
             UPDATES_LOST_LEAST: "更新の損失{lost}件以上！",
-            NOT_VALID: "無効！",
+            NOT_VALID: "無効：{reason}",
             LOOKED: "ブロック{block}完了：{questions}件の問いのうち{decided}件を判定",
             LOOKED_DECIDED: "ブロック{block}完了：{questions}件の問いのうち{decided}件を判定。測定を終了します",
             LOOKED_HOPELESS: "ブロック{block}完了：{questions}件の問いのうち{decided}件を判定。残りの問いは予算内で判定できる見込みが低いため、測定を終了します",

@@ -392,7 +392,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             COMMITS_LOST: "커밋 응답을 받은 트랜잭션 손실 {lost}건!",
             UPDATES_LOST: "갱신 손실 {lost}건!",
             UPDATES_LOST_LEAST: "갱신 손실 최소 {lost}건!",
-            NOT_VALID: "무효!",
+            NOT_VALID: "무효: {reason}",
             LOOKED: "블록 {block} 완료: 질문 {questions}건 중 {decided}건 판정",
             LOOKED_DECIDED: "블록 {block} 완료: 질문 {questions}건 중 {decided}건 판정. 측정을 마칩니다",
             LOOKED_HOPELESS: "블록 {block} 완료: 질문 {questions}건 중 {decided}건 판정. 나머지 질문은 예산 안에서 판정될 가능성이 낮아 측정을 마칩니다",
