@@ -22,6 +22,7 @@ pub(super) const TRAITS: Traits = Traits {
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,
+    may_want_password: |_| false,
     // Writers wait for each other instead of failing immediately, and readers do not wait for
     // writers.
     sharing: &["PRAGMA journal_mode = WAL", "PRAGMA busy_timeout = 10000"],

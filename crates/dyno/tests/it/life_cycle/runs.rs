@@ -163,6 +163,10 @@ fn a_results_folder_that_holds_something_is_left_alone() {
     bench.file("short.toml", SHORT);
     std::fs::create_dir(bench.path().join("mine")).unwrap();
     bench.file("mine/precious.txt", "do not touch");
+    let file = bench.dyno(&["run", "short.toml", "--out", "short.toml"]);
+    assert!(file.code == 7 && file.stderr.contains("name another folder with --out"), "{file}");
+    let file = bench.dyno(&["report", "short.toml"]);
+    assert!(file.code == 7 && file.stderr.contains("name the folder of one run"), "{file}");
     let ended = bench.dyno(&["run", "short.toml", "--out", "mine"]);
     assert!(ended.code == 7 && ended.stdout.is_empty(), "{ended}");
     assert!(
