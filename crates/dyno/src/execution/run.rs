@@ -150,7 +150,7 @@ fn check(
         .map(|warning| dyno_report::preflight(warning, lang))
         .partition(|warning| warning.weight == Weight::Fatal);
     for warning in others {
-        printer.note(&warning.sentence(lang));
+        printer.warning(&warning.sentence(lang));
     }
     let failure = |warning: &PreflightWords| {
         let failure = Failure::new(exit_code::PREFLIGHT_FAILED, warning.told(lang));
@@ -205,6 +205,8 @@ fn show_report(
     if arguments.json {
         write_report(&model, folder, arguments.language.lang)?;
         printer.result(&dyno_report::render(&model, Format::Json, arguments.language.lang))?;
+    } else if printer.is_quiet() {
+        write_report(&model, folder, arguments.language.lang)?;
     } else {
         print_report(&model, folder, arguments.language.lang, printer)?;
     }
