@@ -85,11 +85,15 @@ pub enum Note<'n> {
         /// Cause of the failure.
         error: &'n str,
     },
-    /// Trials were ended early.
-    EndedEarly {
-        /// Their ids.
-        trials: &'n [String],
-        /// The command that measures them again.
+    /// The run ended before all trials were measured.
+    Unfinished {
+        /// Trials with complete results.
+        measured: usize,
+        /// All trials.
+        trials: usize,
+        /// Ids of those that were ended early.
+        cut: &'n [String],
+        /// The command that measures the others.
         command: &'n str,
     },
     /// No transaction was committed.
@@ -134,8 +138,10 @@ pub fn note(note: &Note<'_>, lang: Lang) -> String {
         Note::StoppedBefore => words::STOPPED_BEFORE.text(lang).to_owned(),
         Note::Resumed { folder, done, trials } => fill!(words::RESUMED, lang, folder, done, trials),
         Note::NotLooked { block, error } => fill!(words::NOT_LOOKED, lang, block, error),
-        Note::EndedEarly { trials, command } => {
-            fill!(words::ENDED_EARLY, lang, trials = trials.join(lang.comma), command)
+        Note::Unfinished { measured, trials, cut, command } => {
+            let message = if cut.is_empty() { words::UNFINISHED } else { words::ENDED_EARLY };
+            let (left, cut) = (trials.saturating_sub(*measured), cut.join(lang.comma));
+            fill!(message, lang, measured, trials, left, cut, command)
         }
         Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
         Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),

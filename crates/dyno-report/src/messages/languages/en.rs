@@ -528,7 +528,8 @@ messages! {
         // Before the run and after it.
         RESUMED: "resuming {folder}: {done} of {trials:1 trial|# trials} measured",
         NOT_LOOKED: "the interim analysis after block {block} failed: {error}",
-        ENDED_EARLY: "ended early: {trials}; `{command}` measures them again",
+        UNFINISHED: "{measured} of {trials:1 trial|# trials} measured, {left} left; `{command}` measures {left:it|them}",
+        ENDED_EARLY: "{measured} of {trials:1 trial|# trials} measured, {left} left (ended early: {cut}); `{command}` measures {left:it|them}",
         NOTHING_COMMITTED: "no trial committed a transaction; see the report for the reasons",
         NOTHING_VALID: "no trial is valid; see the report for the reasons",
         STOPPED_BEFORE: "interrupted before the first trial",
