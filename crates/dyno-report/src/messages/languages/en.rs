@@ -626,7 +626,7 @@ messages! {
         SCRIPT_WRITES_REMEDY: "to permit writes, add --yes-write-to {database}",
         TABLES_REPLACED: "the tables {tables} of the database {database} were not created by dyno: the run replaces and finally drops them",
         TABLES_REPLACED_REMEDY: "use an empty database if they are needed",
-        SCRIPT_REFUSED_REMEDY: "see the error message of the server",
+        SCRIPT_REFUSED_REMEDY: "correct the script; or create what it needs, and grant it to the account",
         SCRIPTS_UNTRIED: "cannot test the scripts: {failure}",
         SCRIPTS_UNTRIED_REMEDY: "check that the server is running",
     },

@@ -501,7 +501,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             SCRIPT_WRITES_REMEDY: "書き込みを許可するには --yes-write-to {database} を追加してください",
             TABLES_REPLACED: "データベース{database}のテーブル{tables}はdynoが作成したものではありません。実行すると置き換えられ、最後に削除されます",
             TABLES_REPLACED_REMEDY: "必要なテーブルであれば空のデータベースを使用してください",
-            SCRIPT_REFUSED_REMEDY: "サーバーのエラーメッセージを確認してください",
+            SCRIPT_REFUSED_REMEDY: "スクリプトを修正するか、必要なオブジェクトを作成してアカウントに権限を付与してください",
             SCRIPTS_UNTRIED: "スクリプトを試せません：{failure}",
             SCRIPTS_UNTRIED_REMEDY: "サーバーが動作していることを確認してください",
         },

@@ -500,7 +500,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             SCRIPT_WRITES_REMEDY: "쓰기를 허용하려면 --yes-write-to {database} 옵션을 추가하십시오",
             TABLES_REPLACED: "데이터베이스 {database}의 테이블 {tables}: dyno가 만든 테이블이 아닙니다. 실행하면 교체되고 마지막에 삭제됩니다",
             TABLES_REPLACED_REMEDY: "필요한 테이블이면 빈 데이터베이스를 사용하십시오",
-            SCRIPT_REFUSED_REMEDY: "서버의 오류 메시지를 확인하십시오",
+            SCRIPT_REFUSED_REMEDY: "스크립트를 고치거나, 필요한 객체를 만들고 계정에 권한을 부여하십시오",
             SCRIPTS_UNTRIED: "스크립트를 시험할 수 없습니다: {failure}",
             SCRIPTS_UNTRIED_REMEDY: "서버가 실행 중인지 확인하십시오",
         },

@@ -22,6 +22,7 @@ fn all_of_it(engine: Engine) {
     one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(&shop);
     mistakes_in_scripts_are_told_before_the_run(&shop);
     a_typing_error_is_the_servers_error_before_a_possible_write(&shop);
+    a_missing_privilege_is_told_before_the_run(&shop);
     a_statement_that_writes_in_disguise_is_refused(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
