@@ -5,8 +5,8 @@
 //!   audit and warnings;
 //! * `native_trial`: both for the workloads of dyno, compiled here once; `start_barrier`: where the
 //!   client groups of a trial wait for each other; `auditing`: checks the data after a trial;
-//! * [`measure`]: the measuring core from connecting to final counters, for native workloads and for
-//!   scripts; the coordinator that clients report to;
+//! * [`measure`]: the measuring core from connecting to final counters, for native workloads and
+//!   for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: the arrival times of transactions in an open loop;
 //! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, the

@@ -198,7 +198,7 @@ fn connect_by(
         )));
     }
     let mut session = open(&target).map_err(|failure| {
-        let hint = hint(&failure, &target);
+        let hint = hint(&failure, &target, &system.password);
         HostError::new(Reason::NotConnected {
             place: place.clone(),
             failure: Box::new(failure),
@@ -207,6 +207,12 @@ fn connect_by(
     })?;
     let (found, settings_refused) = match settings::read_with(&mut session, system.engine) {
         Ok(found) => (found, None),
+        // SQLite reads a file only now.
+        Err(failure) if failure.is_refusal() && matches!(target.endpoint, Endpoint::File(_)) => {
+            let text = format!("{place} cannot be used: {failure}");
+            let hint = "name the file of an SQLite database";
+            return Err(HostError::new(format!("{text}\nhint: {hint}")));
+        }
         // Only requested settings must be read back.
         Err(failure) if failure.is_refusal() && asked.is_empty() => {
             (BTreeMap::new(), Some(failure.to_string()))
@@ -238,41 +244,102 @@ fn connect_by(
     })
 }
 
-/// A hint after a failed login.
-fn hint(failure: &OperationFailure, target: &Target) -> String {
-    let lacks_password = failure.kind == FailureKind::Authentication && target.password.is_empty();
-    let variable = target.engine.traits().password_variable.filter(|_| lacks_password);
-    let password = variable.map(|name| {
-        format!(
-            "no password was given: export {name}=..., add it to the URL, or name a variable that \
-             holds it with `password_env`"
-        )
-    });
-    match (password, address::may_want_encryption(failure, target)) {
-        // Some servers return the same error for both.
-        (Some(password), true) => {
-            format!(
-                "\nhint: {password}; or, if the server requires encryption, add \
-                     `sslmode=require` to the URL"
-            )
+/// A hint after a failed connection.
+fn hint(failure: &OperationFailure, target: &Target, source: &PasswordSource) -> String {
+    let hints = match failure.kind {
+        FailureKind::ConnectRefused => unreachable(&target.endpoint),
+        FailureKind::Authentication => {
+            // Some servers return the same error for a wrong password and missing encryption.
+            let password = wrong_password(failure, target, source);
+            let encryption = address::may_want_encryption(failure, target).then(|| {
+                let if_required = match password.is_some() {
+                    true => "or, if the server requires encryption",
+                    false => "the connection was not encrypted; if the server requires encryption",
+                };
+                format!("{if_required}, add `sslmode=require` to the URL")
+            });
+            password.into_iter().chain(encryption).collect()
         }
-        (Some(password), false) => format!("\nhint: {password}"),
-        (None, true) => {
-            "\nhint: the connection was not encrypted; if the server requires encryption, add \
-             `sslmode=require` to the URL"
-                .to_owned()
+        FailureKind::BadStatement if !target.database.is_empty() => {
+            vec!["create the database, or name another one in the URL".to_owned()]
+        }
+        FailureKind::Permission => {
+            let text = "check the database in the URL, and grant the account access to it";
+            vec![text.to_owned()]
         }
         // Servers of two different kinds may each wait for the other side to speak first.
-        (None, false) if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
-            "\nhint: check whether another kind of server listens at this address".to_owned()
+        FailureKind::Protocol | FailureKind::Timeout => {
+            vec!["check whether another kind of server listens at this address".to_owned()]
         }
-        (None, false) if failure.kind == FailureKind::Certificate => {
-            "\nhint: `sslrootcert=FILE` in the URL names the authorities that sign the server's \
+        FailureKind::Certificate => vec![
+            "`sslrootcert=FILE` in the URL names the authorities that sign the server's \
              certificate, `sslcert=FILE` and `sslkey=FILE` the client's own certificate and key"
-                .to_owned()
+                .to_owned(),
+        ],
+        _ => Vec::new(),
+    };
+    if hints.is_empty() { String::new() } else { format!("\nhint: {}", hints.join("; ")) }
+}
+
+/// What to check if nothing answers at an address.
+fn unreachable(endpoint: &Endpoint) -> Vec<String> {
+    let text = match endpoint {
+        Endpoint::Tcp { .. } => {
+            "check that the server is running, and the host and port in the URL".to_owned()
         }
-        (None, false) => String::new(),
+        Endpoint::Unix(_) => {
+            "check that the server is running, and the path of its socket".to_owned()
+        }
+        Endpoint::File(path) if path.is_dir() => {
+            format!(
+                "it is a folder; name a file in it, such as {}",
+                path.join("bench.db").display()
+            )
+        }
+        Endpoint::File(_) => "check that its folder exists, and the permissions".to_owned(),
+        Endpoint::InProcess => return Vec::new(),
+    };
+    vec![text]
+}
+
+/// How to give a password, or another one, if a login may have failed for want of it.
+fn wrong_password(
+    failure: &OperationFailure,
+    target: &Target,
+    source: &PasswordSource,
+) -> Option<String> {
+    let traits = target.engine.traits();
+    let variable = traits.password_variable?;
+    if !(traits.may_want_password)(failure) {
+        return None;
     }
+    if target.password.is_empty() {
+        return Some(format!(
+            "no password was given: export {variable}=..., add it to the URL, or name a variable \
+             that holds it with `password_env`"
+        ));
+    }
+    // The driver itself rejects methods, not passwords.
+    if !failure.is_answered() {
+        return None;
+    }
+    let source = match source {
+        PasswordSource::Url { .. } => "the URL".to_owned(),
+        PasswordSource::UrlVariable(name) => format!("the URL in the variable {name}"),
+        PasswordSource::Environment(name) => format!("the variable {name}"),
+        PasswordSource::File(path) => format!("the file {}", path.display()),
+        PasswordSource::None if std::env::var_os(variable).is_some() => {
+            format!("the variable {variable}")
+        }
+        PasswordSource::ClientFile | PasswordSource::None => {
+            "the password file of the database's own clients".to_owned()
+        }
+    };
+    Some(format!(
+        "check the user's name and the password, which came from {source} (a password can be in \
+         the URL, in the environment variable {variable}, or, in a spec, in what `password_env` \
+         or `password_file` names)"
+    ))
 }
 
 /// The location of a system, for messages.
@@ -354,11 +421,37 @@ mod tests {
         let mut target =
             Target::new(Engine::Mysql, Endpoint::Tcp { host: "db".to_owned(), port: 1 });
         target.tls = Tls::Required;
-        let hint = |kind: FailureKind| hint(&kind.failure(""), &target);
+        let of = |target: &Target, failure: OperationFailure| {
+            hint(&failure, target, &PasswordSource::Environment("SHOP_PW".to_owned()))
+        };
+        let hint = |kind: FailureKind| of(&target, kind.failure(""));
         assert!(hint(FailureKind::Authentication).contains("no password was given"));
         let of_certificates = hint(FailureKind::Certificate);
         assert!(of_certificates.contains("sslrootcert") && !of_certificates.contains("password"));
-        assert_eq!(hint(FailureKind::ConnectRefused), "");
+        assert!(hint(FailureKind::ConnectRefused).contains("host and port"));
+        assert_eq!(hint(FailureKind::OutOfConnections), "");
+        // A password was given: where it came from, and where encryption is only a possibility,
+        // that comes second.
+        target.password = Secret::new("s3cret");
+        let denied = |code| OperationFailure { code, ..FailureKind::Authentication.failure("no") };
+        let encrypted = of(&target, denied(1045));
+        assert!(encrypted.contains("the variable SHOP_PW"), "{encrypted}");
+        assert!(encrypted.contains("environment variable MYSQL_PWD"), "{encrypted}");
+        assert!(!encrypted.contains("sslmode") && !encrypted.contains("s3cret"), "{encrypted}");
+        target.tls = Tls::Off;
+        let [wrong, required] = [1045, 3159].map(|code| of(&target, denied(code)));
+        assert!(wrong.find("SHOP_PW") < wrong.find("or, if the server requires"), "{wrong}");
+        assert!(required.contains("was not encrypted") && !required.contains("password"));
+        let mut target = Target { engine: Engine::Postgres, ..target };
+        let state = |sqlstate: &str| OperationFailure {
+            sqlstate: sqlstate.into(),
+            ..FailureKind::Authentication.failure("no")
+        };
+        let wrong = of(&target, state("28P01"));
+        assert!(wrong.contains("SHOP_PW") && !wrong.contains("sslmode"), "{wrong}");
+        target.password = Secret::default();
+        let rule = of(&target, state("28000"));
+        assert!(rule.contains("sslmode") && !rule.contains("password"), "{rule}");
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub const RESULTS_FAILED: u8 = 7;
 /// as it does by default); `dyno run`: a limit failed, or no load passes the limit of a search.
 pub const WORSE: u8 = 8;
 /// `dyno compare` found no regression, but another verdict that `--fail-on` includes, by default
-/// that a comparison is invalid or could not be made; `dyno run`: no limit failed, and a limit or a search is undecided.
+/// that a comparison is invalid or could not be made; `dyno run`: no limit failed, and a limit or a
+/// search is undecided.
 pub const UNDECIDED: u8 = 9;
 /// A bug in dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;

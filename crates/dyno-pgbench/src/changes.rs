@@ -94,6 +94,29 @@ pub fn reads(text: &str, syntax: Syntax) -> bool {
     statements(text, syntax).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
 }
 
+/// First words of statements that write or define something, besides those of
+/// [`CHANGING`].
+const OTHER_WORK: [&str; 26] = [
+    "alter", "analyze", "attach", "call", "cluster", "comment", "copy", "create", "do", "drop",
+    "execute", "flush", "grant", "handler", "import", "load", "lock", "optimize", "pragma",
+    "refresh", "reindex", "rename", "repair", "revoke", "vacuum", "xa",
+];
+
+/// True when a text that is not known to only read consists of statements that dyno knows, so that
+/// it writes even if the server rejects it. A mistyped `SELEKT` is not among them.
+pub(crate) fn writes(text: &str, syntax: Syntax) -> bool {
+    let is_known = |tokens: &Vec<Token>| {
+        let mut words = tokens.iter().filter(|token| **token != Token::Sign('('));
+        words.next().and_then(Token::word).is_some_and(|first| {
+            READING.iter().any(|(word, _)| *word == first)
+                || CHANGING.iter().any(|changing| changing.first == first)
+                || OTHER_WORK.contains(&first)
+        })
+    };
+    statements(text, syntax)
+        .is_some_and(|all| all.iter().any(|tokens| !is_reading(tokens) && is_known(tokens)))
+}
+
 /// Whether a text begins or ends transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionControl {
@@ -308,6 +331,23 @@ mod tests {
             ("SELECT 1 /*! INTO OUTFILE 'x' */", false),
         ] {
             assert_eq!(reads(text, Syntax::MYSQL), is_reading, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_an_unknown_first_word_is_not_known_to_write() {
+        for (text, is_writing) in [
+            ("SELEKT 1", false),
+            ("UPDAET t SET n = 1", false),
+            ("SELECT 1", false),
+            ("SELECT 'open", false),
+            ("UPDATE t SET", true),
+            ("SELEKT 1; DROP TABLE t", true),
+            ("CALL nightly()", true),
+            ("WITH a AS (SELEKT 1) DELETE FROM t", true),
+            ("SET GLOBAL read_only = 0", true),
+        ] {
+            assert_eq!(writes(text, Syntax::MYSQL), is_writing, "{text}");
         }
     }
 

@@ -45,11 +45,20 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
         Endpoint::Unix(path) => format!("connection to server on socket \"{}\"", path.display()),
         other => format!("connection to {other}"),
     };
-    let hint = if address::may_want_encryption(failure, target) {
-        "\npgbench: hint: The connection was not encrypted; if the server requires encryption, add \
-         sslmode=require to the address."
-    } else {
-        ""
+    let traits = target.engine.traits();
+    let lacks_password = failure.kind == FailureKind::Authentication
+        && target.password.is_empty()
+        && (traits.may_want_password)(failure);
+    let hint = match traits.password_variable.filter(|_| lacks_password) {
+        Some(variable) => {
+            format!("\npgbench: hint: Export the password in the variable {variable}.")
+        }
+        None if address::may_want_encryption(failure, target) => {
+            "\npgbench: hint: The connection was not encrypted; if the server requires \
+             encryption, add sslmode=require to the address."
+                .to_owned()
+        }
+        None => String::new(),
     };
     format!("{place} failed: {said}{}{hint}", failure.message)
 }
@@ -57,6 +66,7 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::secret::Secret;
 
     #[test]
     fn a_server_that_ends_a_session_is_quoted() {
@@ -68,6 +78,16 @@ mod tests {
         let wrong =
             OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };
         assert_eq!(words(&wrong), "ERROR:  terminating");
+    }
+
+    #[test]
+    fn a_login_without_a_password_names_the_variable_for_it() {
+        let endpoint = Endpoint::Tcp { host: "db".to_owned(), port: 1 };
+        let mut target = Target::new(Engine::Postgres, endpoint);
+        let failure = FailureKind::Authentication.failure("the server requires a password");
+        assert!(connecting(&failure, &target).ends_with("in the variable PGPASSWORD."));
+        target.password = Secret::new("s3cret");
+        assert!(!connecting(&failure, &target).contains("hint"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every
 //! engine; loop, retries and counting are dyno's own, as for every workload.
 
-use crate::changes::{changed, reads};
+use crate::changes::{changed, reads, writes};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::expression::variables::{Names, Slot, Variables, is_name};
-use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back, writing};
+use crate::perform::{Finding, Performer, Program, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
-use crate::script::{self, Action, Amount, DEFINING, Script};
+use crate::script::{self, Action, Amount, DEFINING, NO_STATEMENT, Script};
 use crate::sending::{self, Settable, Which};
 use crate::setup::Setup;
 use crate::terminal::Terminal;
@@ -122,9 +122,10 @@ impl Transactions {
         let mut scripts = Vec::new();
         for given in options.scripts(SCRIPTS) {
             let parsed = script::parse(&given.name, &given.text, given.weight, syntax, &mut names);
-            let parsed = parsed.map_err(|error| error.to_string())?;
+            let parsed = parsed.map_err(|error| error.with_remedy())?;
             if parsed.statements().next().is_none() {
-                return Err(format!("the script {} sends no statement", given.name));
+                let text = format!("the script {} sends no statement", given.name);
+                return Err(format!("{text}\nhint: {NO_STATEMENT}"));
             }
             scripts.push(parsed);
         }
@@ -157,9 +158,18 @@ impl Transactions {
     /// first line.
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
+        self.first_statement(|text| !reads(text, self.syntax))
+    }
+
+    /// As [`Self::writing`], for scripts with errors: the first statement that is known to write.
+    #[must_use]
+    pub fn certainly_writing(&self) -> Option<(&str, &str)> {
+        self.first_statement(|text| writes(text, self.syntax))
+    }
+
+    fn first_statement(&self, is_wanted: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
-            let (found, _) =
-                script.statements().find(|(_, sql)| !reads(sql.template(), self.syntax))?;
+            let (found, _) = script.statements().find(|(_, sql)| is_wanted(sql.template()))?;
             Some((script.name.as_str(), found.line.as_str()))
         })
     }
@@ -221,13 +231,14 @@ impl Transactions {
                     questions,
                 );
                 match block_on(found) {
-                    Ok(found) => refused.extend(found.map(|what| {
-                        let database = target.database_name();
-                        format!(
-                            "the script {} may write, and the database {database:?} is not \
-                                 named with --yes-write-to: {what}",
-                            script.name
-                        )
+                    Ok(found) => refused.extend(found.map(|found| match found {
+                        Finding::Writes(what) => format!(
+                            "the script {} may write, and the database {:?} is not named with \
+                             --yes-write-to: {what}",
+                            script.name,
+                            target.database_name()
+                        ),
+                        Finding::Denied(what) => format!("the script {}, {what}", script.name),
                     })),
                     // The script exceeds the timeout of a query.
                     Err(failure) if failure.kind == FailureKind::Timeout => {}
@@ -567,13 +578,18 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(refusal("\\set x 1\n"), "the script q sends no statement");
-        assert_eq!(refusal("-- only\n"), "empty command list for script \"q\"");
-        assert!(
-            refusal("SELECT 1;\n\\sett x 1\n").starts_with("q:2: "),
-            "{}",
-            refusal("SELECT 1;\n\\sett x 1\n")
+        let remedy = format!("\nhint: {NO_STATEMENT}");
+        assert_eq!(refusal("\\set x 1\n"), format!("the script q sends no statement{remedy}"));
+        for empty in ["", "-- only\n"] {
+            let text = format!("empty command list for script \"q\"{remedy}");
+            assert_eq!(refusal(empty), text);
+        }
+        assert_eq!(
+            refusal("SELECT 1;\n\\sett x 1\nSELECT :x;\n"),
+            "q:2: invalid command in command \"sett\"\n\\sett x 1\nhint: did you mean `\\set`?"
         );
+        let function = refusal("\\set x rondom(1, 2)\nSELECT :x;");
+        assert!(function.ends_with("\nhint: did you mean `random`?"), "{function}");
         for text in [
             "SELECT id FROM t \\gset\nSELECT :id;",
             "SELECT count(*) AS Rows FROM t \\gset his_\nSELECT :his_rows;",

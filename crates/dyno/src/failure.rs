@@ -23,9 +23,18 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure with a message in lower case, without a full stop, that names place and value.
+    /// A failure with a message in lower case, without a full stop, that names place and value. A
+    /// remedy at its end, after `hint: ` on a line of its own, becomes the help.
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), causes: Vec::new(), help: None, spec: None }
+        let mut text = text.into();
+        let help = match text.split_once("\nhint: ") {
+            Some((_, hint)) if !hint.contains('\n') => Some(hint.to_owned()),
+            _ => None,
+        };
+        if let Some(help) = &help {
+            text.truncate(text.len() - help.len() - "\nhint: ".len());
+        }
+        Self { code, text, causes: Vec::new(), help, spec: None }
     }
 
     /// An operation on a user's file failed; `what` is a verb such as `write`.
@@ -89,7 +98,14 @@ impl Failure {
 /// Results could not be read or written.
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::from_error(exit_code::RESULTS_FAILED, &error)
+        let help = match &error {
+            StoreError::Io { doing: "make folder", .. } => "name another folder with --out",
+            StoreError::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory => {
+                "name the folder of one run, e.g. results/<experiment>/<time>-<id>"
+            }
+            _ => return Self::from_error(exit_code::RESULTS_FAILED, &error),
+        };
+        Self::from_error(exit_code::RESULTS_FAILED, &error).help(help)
     }
 }
 
@@ -113,6 +129,14 @@ mod tests {
             "error: cannot read results/x\n  because: no such file\n  help: name another folder";
         assert_eq!(failure.render(false, EN), text);
         assert!(failure.render(true, EN).contains("\x1b[1;31merror:\x1b[0m cannot read"));
+    }
+
+    #[test]
+    fn a_hint_of_a_library_is_the_help() {
+        let text = Failure::new(4, "shop: no connection\nhint: start it").render(false, EN);
+        assert_eq!(text, "error: shop: no connection\n  help: start it");
+        let several = Failure::new(4, "a: no\nhint: x\nb: no\nhint: y").render(false, EN);
+        assert!(several.contains("hint: x\nb: no") && !several.contains("help:"), "{several}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ mod ui;
 mod under_test;
 mod workloads;
 
-use command_line::{arguments, cli, one_line, spec_file};
+use command_line::{arguments, cli, one_line, spec_file, suggestions};
 use execution::{
     campaign, checkup, client_groups, curve, data, faults, preflight, run, search, trials,
 };
@@ -45,7 +45,6 @@ use under_test::{databases, disk, original_settings, slot, system, systems};
 use workloads::{workload, workload_set};
 
 use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
 use cli::{Cli, Command, LaunchEngine};
 use dyno_model::exit_code;
 use failure::Failure;
@@ -86,29 +85,12 @@ fn main() -> ExitCode {
             return finish(perform(cli, printer), printer);
         }
         Err(mut error) => {
-            suggest_command(&mut error);
+            suggestions::improve(&mut error, &arguments);
             let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
             printer.usage(&error).map(|()| code)
         }
     };
     finish(code, printer)
-}
-
-/// Suggests `dyno run` when the first argument is an address or a spec instead of a command, and
-/// `dyno sysbench` when it is a test of sysbench.
-fn suggest_command(error: &mut clap::Error) {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
-        return;
-    };
-    let command = match word {
-        _ if word.contains("://") || word.ends_with(".toml") => Some("run"),
-        _ if word.starts_with("oltp_") || word.ends_with(".lua") => Some("sysbench"),
-        _ => None,
-    };
-    if let Some(command) = command {
-        let suggestion = vec![format!("dyno {command} {word}").into()];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(suggestion));
-    }
 }
 
 /// True when the program was called by this name, in any folder.

@@ -221,7 +221,8 @@ impl<'a> WorkerPool<'a> {
                     let trouble = Some(Reason::WorkerPanicked);
                     WorkerReport { trouble, ..Default::default() }
                 });
-                // The receiver is gone after clients failed to connect, and for an abandoned worker.
+                // The receiver is gone after clients failed to connect, and for an abandoned
+                // worker.
                 let _ = reports.send(WorkerMessage::Done(index, report));
                 // The coordinator waits for samples; an empty batch wakes it.
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });

@@ -32,7 +32,7 @@ use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::LoadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::record::{BenchmarkFacts, GeneratorRecord, TrialEnd, TrialRecord, Uptime};
-use dyno_model::target::Target;
+use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -362,8 +362,8 @@ pub fn run_part<W: Workload>(
     Ok(ended.into_part(clients.remains(), listener))
 }
 
-/// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the nodes
-/// itself.
+/// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the
+/// nodes itself.
 ///
 /// # Errors
 /// When nothing could be measured. The record's warnings contain errors that occur while measuring.
@@ -437,7 +437,7 @@ fn trial(
         loading: input.loading,
         growth: load.growth,
         schema,
-        server_counters: growth(&before, &after),
+        server_counters: growth(input.nodes[0].target.engine, &before, &after),
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };
     for (name, named) in record.transactions.iter_mut().enumerate() {
@@ -541,10 +541,30 @@ fn uptime(before: &Counters, after: &Counters, passed: Duration) -> Option<Uptim
     Some(Uptime { before: at(before)?, after: at(after)?, passed: passed.into() })
 }
 
-fn growth(before: &Counters, after: &Counters) -> Counters {
+/// What was added to each counter. Only that of commits, which is compared, may be 0: statements in
+/// autocommit mode send no COMMIT.
+fn growth(engine: Engine, before: &Counters, after: &Counters) -> Counters {
+    let compared = engine.traits().commit_counter.map(|counter| counter.name);
     after
         .iter()
         .filter_map(|(name, value)| Some((name.clone(), value - before.get(name)?)))
-        .filter(|(_, growth)| *growth != 0)
+        .filter(|(name, growth)| *growth != 0 || compared == Some(name))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_of_commits_that_did_not_change_is_known() {
+        let counters = |all: &[(&str, i64)]| -> Counters {
+            all.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+        };
+        let before = counters(&[("Com_commit", 5), ("Com_select", 1), ("Com_begin", 2)]);
+        let after = counters(&[("Com_commit", 5), ("Com_select", 9), ("Com_begin", 2)]);
+        let grown = growth(Engine::Mysql, &before, &after);
+        assert_eq!(grown, counters(&[("Com_commit", 0), ("Com_select", 8)]));
+        assert_eq!(growth(Engine::Mysql, &before, &counters(&[])), counters(&[]));
+    }
 }

@@ -2,7 +2,7 @@
 
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::Plan;
-use dyno_model::record::IntervalRecord;
+use dyno_model::record::{IntervalRecord, TrialEnd};
 use dyno_model::spec::estimate;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -107,6 +107,8 @@ impl Campaign {
                     current.share = (*total > 0).then(|| (*done as f64 / *total as f64).min(1.0));
                 }
             }
+            // A resumed run measures it again.
+            Event::TrialFinished(record) if record.end == TrialEnd::User => self.current = None,
             Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
             // A failed trial does not predict the duration of others, unless its search ended
             // without a load.

@@ -1,5 +1,6 @@
 use super::*;
 use dyno_model::event::ProgressUnit;
+use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::spec::{self, Input};
 
 /// Two systems, one number of clients, two blocks; each trial is planned with 10 s plus 0.3 s.
@@ -57,6 +58,17 @@ fn measured_times_correct_the_estimate_of_all_that_is_left() {
     let left = campaign.left(seconds(20.6)).as_secs_f64();
     assert!((left - 3.0 * 20.6).abs() < 0.001, "{left}");
     assert!((campaign.share(seconds(20.6)) - 0.25).abs() < 0.001);
+}
+
+#[test]
+fn a_trial_that_the_user_ended_is_not_done() {
+    let mut campaign = campaign();
+    measure_trial(&mut campaign, 0, 0.0, 10.3);
+    let trial = campaign.plan().trials[1].clone();
+    campaign.event(&Event::TrialStarted { trial: trial.id.clone() }, seconds(10.3));
+    let ended = TrialRecord { trial, end: TrialEnd::User, ..TrialRecord::default() };
+    campaign.event(&Event::TrialFinished(Box::new(ended)), seconds(12.0));
+    assert_eq!((campaign.done(), campaign.current().is_none()), (1, true));
 }
 
 #[test]

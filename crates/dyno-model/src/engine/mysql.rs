@@ -24,6 +24,7 @@ pub(super) const TRAITS: Traits = Traits {
     // account that requires it, and in MariaDB for both, the error is the same as for a wrong
     // password (1045).
     may_want_encryption: |failure| matches!(failure.code, 1045 | 3159),
+    may_want_password: |failure| matches!(failure.code, 0 | 1045 | 1698),
     sharing: &[],
     password_variable: Some("MYSQL_PWD"),
     password_file: Some(PasswordFile {

@@ -21,6 +21,7 @@ pub(super) const TRAITS: Traits = Traits {
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,
+    may_want_password: |_| false,
     sharing: &[],
     password_variable: None,
     password_file: None,

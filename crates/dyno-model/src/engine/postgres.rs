@@ -46,6 +46,9 @@ pub(super) const TRAITS: Traits = Traits {
         failure.sqlstate == "28000"
             && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
     },
+    // A failure of the driver itself, for example because the server asked for a password, has no
+    // SQLSTATE.
+    may_want_password: |failure| matches!(failure.sqlstate.as_str(), "" | "28P01"),
     sharing: &[],
     password_variable: Some("PGPASSWORD"),
     password_file: Some(PasswordFile {

@@ -3,6 +3,9 @@
 use super::sysbench::{SysbenchDriver, of_query};
 use super::traits::*;
 
+/// How names of its files usually end.
+pub const DATABASE_FILE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
 pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",
     schemes: &["sqlite"],
@@ -22,6 +25,7 @@ pub(super) const TRAITS: Traits = Traits {
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,
+    may_want_password: |_| false,
     // Writers wait for each other instead of failing immediately, and readers do not wait for
     // writers.
     sharing: &["PRAGMA journal_mode = WAL", "PRAGMA busy_timeout = 10000"],

@@ -47,6 +47,8 @@ pub struct Traits {
     pub encrypts_sockets: bool,
     /// Whether a login over TCP may have failed because it was not encrypted.
     pub may_want_encryption: fn(&OperationFailure) -> bool,
+    /// Whether a login may have failed because the password, or the user's name, is wrong.
+    pub may_want_password: fn(&OperationFailure) -> bool,
     /// Statements for sessions that share a database without being told otherwise.
     pub sharing: &'static [&'static str],
     /// The environment variable from which its own client programs read a password.

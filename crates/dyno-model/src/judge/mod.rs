@@ -426,8 +426,10 @@ fn restart(facts: &Facts) -> Option<Warning> {
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let CommitCounter { name, is_exact } = asked.engine.traits().commit_counter?;
     let counter = name.to_owned();
+    let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
     let theirs = record.server_counters.get(name).and_then(|count| u64::try_from(*count).ok());
-    let Some(theirs) = theirs else {
+    // A counter that never changes belongs to a server that does not count commits.
+    let Some(theirs) = theirs.filter(|theirs| *theirs > 0 || ours == 0) else {
         return Some(Warning::CommitsNotCompared { counter, in_doubt: 0 });
     };
     let in_doubt =
@@ -435,7 +437,6 @@ fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     if in_doubt > 0 {
         return Some(Warning::CommitsNotCompared { counter, in_doubt });
     }
-    let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
     let refused = record.sum_of_groups(|_, facts| facts.commits_refused_in_all);
     let is_counted = theirs >= ours.saturating_sub(refused) && (theirs <= ours || !is_exact);
     (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })

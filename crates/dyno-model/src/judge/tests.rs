@@ -451,6 +451,16 @@ fn a_server_without_a_counter_of_commits_is_noted_where_its_engine_has_one() {
         assert_eq!(missing(counter, Engine::Mysql), [note("Com_commit")]);
     }
     assert_eq!(missing(Some("Com_commit"), Engine::Mysql), []);
+    // Statements in autocommit mode send no COMMIT, and the server counts none.
+    let autocommit = |sent: u64| {
+        let mut record = record();
+        facts(&mut record).commits_sent_in_all = sent;
+        record.server_counters.insert("Com_commit".to_owned(), 0);
+        let engine = Engine::Mysql;
+        judge(&record, &Asked { engine, clients: 8, load: &load, tolerated_failures: 0.0 })
+    };
+    assert_eq!(autocommit(0), []);
+    assert_eq!(autocommit(50_000), [note("Com_commit")]);
     assert_eq!(missing(None, Engine::Postgres), [note("xact_commit")]);
     assert_eq!(missing(None, Engine::Sqlite), []);
 }

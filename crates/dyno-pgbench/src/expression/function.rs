@@ -90,6 +90,11 @@ pub(crate) fn find(name: &str) -> Option<(Function, Arity)> {
         .map(|(_, function, arity)| (*function, *arity))
 }
 
+/// The names of all functions.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMED.iter().map(|(name, ..)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

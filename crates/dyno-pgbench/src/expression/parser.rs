@@ -5,10 +5,11 @@
 //! From lowest to highest precedence: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not
 //! chain; `| # & << >>`; `+ -`; `* / %`; signs and `~`.
 
-use super::function::{Arity, Function, find};
+use super::function::{Arity, Function, find, names};
 use super::lexer::{Lexer, Token};
 use super::variables::Names;
 use super::{Expression, Value};
+use dyno_model::words::nearest;
 
 /// Variable with the default seed of hashes and permutations.
 pub(crate) const DEFAULT_SEED: &str = "default_seed";
@@ -23,6 +24,8 @@ pub(crate) struct SyntaxError {
     pub(crate) message: String,
     /// Position of the last character read.
     pub(crate) at: usize,
+    /// A remedy.
+    pub(crate) help: Option<String>,
 }
 
 /// Parses one expression up to the end of its line; returns it with the position of the end.
@@ -103,13 +106,15 @@ type Parsed = Result<Expression, SyntaxError>;
 
 impl<'s> Parser<'s, '_> {
     fn error(&self, message: impl Into<String>) -> SyntaxError {
-        SyntaxError { message: message.into(), at: self.lexer.at().saturating_sub(1) }
+        let at = self.lexer.at().saturating_sub(1);
+        SyntaxError { message: message.into(), at, help: None }
     }
 
     fn advance(&mut self) -> Result<Token<'s>, SyntaxError> {
         let next = self.lexer.next_token().map_err(|unreadable| SyntaxError {
             message: format!("{} ({})", unreadable.message, unreadable.text),
             at: self.lexer.at() - 1,
+            help: None,
         })?;
         Ok(std::mem::replace(&mut self.next, next))
     }
@@ -268,7 +273,10 @@ impl<'s> Parser<'s, '_> {
 
     fn function(&mut self, name: &str) -> Parsed {
         let Some((function, arity)) = find(name) else {
-            return Err(self.error(format!("unexpected function name ({name})")));
+            let near = nearest(name, names());
+            let help = near.map(|near| format!("did you mean `{near}`?"));
+            let error = self.error(format!("unexpected function name ({name})"));
+            return Err(SyntaxError { help, ..error });
         };
         self.advance()?;
         self.expect("(")?;

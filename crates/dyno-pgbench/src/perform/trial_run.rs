@@ -16,10 +16,18 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check \
                      it; write them without `\\;` between them";
 
-/// Returns a statement of a script that writes, or makes the session writable, as far as one run
-/// with one set of values shows; all branches are executed. A statement that fails for another
-/// reason ends the run, because what it needs may only exist when the script really runs. The
-/// caller must then close the connection, which rolls back.
+/// What the run of a script shows, with the statement and the reason.
+pub(crate) enum Finding {
+    /// It writes, or makes the session writable.
+    Writes(String),
+    /// The account lacks a privilege.
+    Denied(String),
+}
+
+/// Returns what keeps a script from being run read-only, as far as one run with one set of values
+/// shows; all branches are executed. A statement that fails for another reason ends the run,
+/// because what it needs may only exist when the script really runs. The caller must then close
+/// the connection, which rolls back.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -29,8 +37,10 @@ pub(crate) async fn writing(
     mut variables: Variables,
     connection: &mut Connection,
     asks: &ReadOnlyQuestions,
-) -> Result<Option<String>, OperationFailure> {
+) -> Result<Option<Finding>, OperationFailure> {
     connection.query(asks.begin, &mut Discard).await?;
+    // A branch that is never taken needs no privileges.
+    let has_branches = script.commands.iter().any(|it| matches!(it.action, Action::If(..)));
     let mut random = Generator::new(0);
     let syntax = program.engine.dialect().syntax;
     for command in &script.commands {
@@ -49,7 +59,7 @@ pub(crate) async fn writing(
             Action::Sql(sql) => match TransactionControl::of(sql.template(), syntax) {
                 TransactionControl::Only => {}
                 TransactionControl::Mixed => {
-                    return Ok(Some(format!("{:?}: {MIXED}", command.line)));
+                    return Ok(Some(Finding::Writes(format!("{:?}: {MIXED}", command.line))));
                 }
                 TransactionControl::None => {
                     let mut text = String::new();
@@ -58,7 +68,14 @@ pub(crate) async fn writing(
                     match connection.query(&text, &mut rows).await {
                         Ok(_) => keep(&rows, &sql.store, program, &mut variables),
                         Err(failure) if is_about_writing(&failure) => {
-                            return Ok(Some(format!("{:?}: {failure}", command.line)));
+                            let what = format!("{:?}: {failure}", command.line);
+                            return Ok(Some(Finding::Writes(what)));
+                        }
+                        Err(failure)
+                            if failure.kind == FailureKind::Permission && !has_branches =>
+                        {
+                            let what = format!("{:?}: {failure}", command.line);
+                            return Ok(Some(Finding::Denied(what)));
                         }
                         Err(failure) if failure.is_lost() => return Err(failure),
                         Err(_) => break,
@@ -68,7 +85,7 @@ pub(crate) async fn writing(
             _ => {}
         }
     }
-    asked(connection, asks).await
+    Ok(asked(connection, asks).await?.map(Finding::Writes))
 }
 
 /// Rejected by the server in a read-only transaction, or not sent at all.

@@ -6,6 +6,7 @@ use super::statement::Store;
 use crate::expression::lexer::blanks;
 use crate::expression::parser::parse;
 use crate::expression::variables::{Names, is_name, starts_name};
+use dyno_model::words::nearest;
 
 /// A parsed meta command.
 pub(super) struct Meta {
@@ -25,6 +26,21 @@ pub(super) enum Effect {
     /// A single backslash.
     Nothing,
 }
+
+/// Names of the meta commands that dyno carries out.
+const COMMANDS: [&str; 11] = [
+    "set",
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "sleep",
+    "gset",
+    "aset",
+    "startpipeline",
+    "endpipeline",
+    "syncpipeline",
+];
 
 /// A word of a meta command and its position.
 #[derive(Clone, Copy)]
@@ -93,8 +109,11 @@ impl<'s> Reader<'s> {
         Some(Word { text: &self.source[start..self.at], at: start })
     }
 
-    /// Skips the end of the line.
+    /// Skips the rest of the command's line.
     fn finish(&mut self) {
+        if self.source[self.start..self.at].ends_with('\n') {
+            return;
+        }
         while self.word().is_some() {}
         if self.at < self.source.len() {
             self.at += 1;
@@ -126,7 +145,9 @@ impl<'s> Reader<'s> {
                 self.at = end;
                 Ok(expression)
             }
-            Err(error) => Err(self.error(&error.message, command, Some(error.at))),
+            Err(error) => {
+                Err(self.error(&error.message, command, Some(error.at)).with_help(error.help))
+            }
         }
     }
 
@@ -168,7 +189,11 @@ impl<'s> Reader<'s> {
             "startpipeline" => Action::StartPipeline,
             "endpipeline" => Action::EndPipeline,
             "syncpipeline" => Action::SyncPipeline,
-            _ => return Err(self.error("invalid command", command, None)),
+            _ => {
+                let near = nearest(name, COMMANDS);
+                let help = near.map(|near| format!("did you mean `\\{near}`?"));
+                return Err(self.error("invalid command", command, None).with_help(help));
+            }
         };
         if words.is_empty() {
             Ok(Effect::Action(action))

@@ -11,8 +11,8 @@ use dyno_model::engine::Clustering;
 use dyno_model::fault::FaultPlan;
 use dyno_model::lists::distinct;
 use dyno_model::plan::{
-    Configuration, ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, Spacing, Stages,
-    StopRule, Storage, SystemSource, Trial, Via, WorkloadPlan,
+    Configuration, DataPolicy, ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, Spacing,
+    Stages, StopRule, Storage, SystemSource, Trial, Via, WorkloadPlan,
 };
 use dyno_model::search::{Lengths, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -245,11 +245,23 @@ fn source(source: &SystemSource, lang: Lang) -> String {
             let settings = settings.join(lang.comma);
             fill!(words::STARTED_WITH, lang, program = program(server, lang), settings)
         }
-        SystemSource::Existing(ExistingSystem { engine, endpoint, database, .. }) => {
+        SystemSource::Existing(ExistingSystem { engine, endpoint, database, data, .. }) => {
             let message = if database.is_empty() { words::AT } else { words::AT_DATABASE };
-            fill!(message, lang, engine, endpoint, database)
+            let place = fill!(message, lang, engine, endpoint, database);
+            let has_tables = engine.has_sql() && engine.keeps_data();
+            let tables = has_tables.then(|| self::data(*data).text(lang).to_owned());
+            [place].into_iter().chain(tables).collect::<Vec<_>>().join(lang.comma)
         }
         SystemSource::Imported => words::IMPORTED.text(lang).to_owned(),
+    }
+}
+
+/// The tables that clients work on.
+fn data(policy: DataPolicy) -> Message {
+    match policy {
+        DataPolicy::Own => words::DATA_OWN,
+        DataPolicy::Existing => words::DATA_EXISTING,
+        DataPolicy::Copy => words::DATA_COPY,
     }
 }
 

@@ -4,3 +4,4 @@ pub(super) mod arguments;
 pub(super) mod cli;
 pub(super) mod one_line;
 pub(super) mod spec_file;
+pub(super) mod suggestions;

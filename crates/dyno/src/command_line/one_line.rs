@@ -35,8 +35,8 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "N")]
     pub(crate) warehouses: Option<u32>,
 
-    /// Numbers of clients; the same as --set load.clients=[N,...]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    /// Numbers of clients [with a URL: 1,8,64]; the same as --set load.clients=[N,...]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clients)]
     pub(crate) clients: Vec<u32>,
 
     /// Open loop: transactions arrive at this rate, such as 500/s, whether or not the server keeps
@@ -49,11 +49,13 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
     pub(crate) find: Option<String>,
 
-    /// Measured time of each trial, such as 30s or 5m; the same as --set load.duration=TIME
+    /// Measured time of each trial, such as 30s or 5m [with a URL: 10s]; the same as --set
+    /// load.duration=TIME
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
 
-    /// Warm-up before it, with all clients active; the same as --set load.warmup=TIME
+    /// Warm-up before it, with all clients active [with a URL: 2s]; the same as --set
+    /// load.warmup=TIME
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
 
@@ -337,6 +339,19 @@ fn defined(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A number of clients.
+fn clients(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|number| *number > 0);
+    let is_range = text.trim_start_matches('-').contains(['-', '.', ':']);
+    number.ok_or_else(|| {
+        let expected = "expected a whole number from 1";
+        match is_range {
+            true => format!("{expected}; write a range as a list, for example 1,2,4,8"),
+            false => format!("{expected}, or several separated by commas, for example 1,8,64"),
+        }
+    })
+}
+
 /// The table of a spec that searches for the highest rate.
 fn searched(limit: &str) -> String {
     let (limit, transaction) = whose(limit);
@@ -369,6 +384,19 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use clap::FromArgMatches;
+
+    #[test]
+    fn the_help_of_the_usual_load_is_right() {
+        let command = OneLine::augment_args(clap::Command::new("run"));
+        let [clients, duration, warmup] = ["clients", "duration", "warmup"].map(|name| {
+            let argument = command.get_arguments().find(|it| it.get_long() == Some(name));
+            argument.and_then(|it| it.get_help()).expect("it has help").to_string()
+        });
+        let numbers = CLIENTS.map(|number| number.to_string()).join(",");
+        assert!(clients.contains(&format!("[with a URL: {numbers}]")), "{clients}");
+        assert!(duration.contains(&format!("[with a URL: {DURATION}]")), "{duration}");
+        assert!(warmup.contains(&format!("[with a URL: {WARMUP}]")), "{warmup}");
+    }
 
     #[test]
     fn every_option_changes_the_spec_of_a_url_and_the_keys_of_a_file() {

@@ -7,6 +7,7 @@ use crate::workload;
 use crate::workload_set::WorkloadSet;
 use dyno_files::{SCRIPT_MAX, SETUP_MAX, reason};
 use dyno_model::catalog::WorkloadDescription;
+use dyno_model::engine::DATABASE_FILE_ENDINGS;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Configuration, DataPolicy, Plan, SystemSource};
 use dyno_model::spec::{self, Input, TextKind};
@@ -114,6 +115,9 @@ fn script(file: &Path, kind: TextKind) -> Result<String, String> {
         TextKind::Script => SCRIPT_MAX,
         TextKind::Setup => SETUP_MAX,
     };
+    if file.is_dir() {
+        return Err("it is a folder; name a file in it".to_owned());
+    }
     let bytes = dyno_files::read(file, limit).map_err(|error| {
         match neighbour(file, &[".sql", ".lua"]) {
             Some(name) if error.kind() == ErrorKind::NotFound => {
@@ -159,7 +163,20 @@ fn read(path: &Path) -> Result<String, Failure> {
         return Err(Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file"))
             .help(in_folder(path)));
     }
-    let is_script = path.extension().is_some_and(|ending| ending == "sql" || ending == "lua");
+    let has_ending = |endings: &[&str]| {
+        path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending))
+    };
+    if has_ending(&DATABASE_FILE_ENDINGS) {
+        let help = format!(
+            "its URL is sqlite:{shown}, for example: dyno run sqlite:{shown} --script FILE"
+        );
+        return Err(Failure::new(
+            SPEC_INVALID,
+            format!("{shown} is a database file, not a spec file"),
+        )
+        .help(help));
+    }
+    let is_script = has_ending(&["sql", "lua"]);
     if is_script && path.is_file() {
         let help = format!("it runs on a database: dyno run URL --script {shown}");
         return Err(
@@ -204,6 +221,11 @@ fn in_folder(folder: &Path) -> String {
 fn not_found(path: &Path) -> String {
     match neighbour(path, &[".toml"]) {
         Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
+        None if path.extension().is_none_or(|ending| ending != "toml") => {
+            "the name of a spec file ends in .toml; a database is named by its URL, for example \
+             postgres://USER@HOST/DATABASE"
+                .to_owned()
+        }
         None => "`dyno run` without a file runs the built-in experiment".to_owned(),
     }
 }

@@ -11,6 +11,7 @@ use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
 use dyno_model::target::Endpoint;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Drops the tables listed by dyno's marker, and the marker, on each existing system of the spec.
@@ -54,8 +55,14 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     if existing.data == DataPolicy::Existing {
         return Ok("dyno did not create its tables (data = \"existing\")".to_owned());
     }
-    let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
-        .map_err(|error| error.to_string())?;
+    let (mode, timeout) = (system.query_mode, system.connect_timeout.into());
+    // A file is not opened: SQLite answers no question while a run writes.
+    let target = match existing.endpoint {
+        Endpoint::File(_) => existing::target(existing, mode, timeout),
+        _ => existing::connect_to_clean_up(existing, mode, timeout, &BTreeMap::new())
+            .map(|connected| connected.target),
+    };
+    let target = target.map_err(|error| error.to_string())?;
     if existing.data == DataPolicy::Copy {
         let dropped = copies::remove(&target).map_err(|error| error.to_string())?;
         return Ok(

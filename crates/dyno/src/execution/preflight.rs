@@ -546,6 +546,7 @@ impl<'p> Look<'p, '_> {
             if member.group.database.is_some_and(|name| name != target.database) {
                 continue;
             }
+            let mut has_errors = false;
             // A workload that creates its tables has not created them yet.
             if !is_brought {
                 let refused = match claim.is_some() || sql.writing().is_some() {
@@ -555,10 +556,13 @@ impl<'p> Look<'p, '_> {
                 let told = |all: Vec<String>| {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
+                has_errors = refused.as_ref().is_ok_and(|all| !all.is_empty());
                 rehearsed(refused.map(told), &mut tell);
             }
-            // After the server's errors: a statement with a typing error is not known to only read.
-            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
+            // A statement with a typing error is not known to only read: the server's error
+            // suffices.
+            let writing = if has_errors { sql.certainly_writing() } else { sql.writing() };
+            if let Some((script, statement)) = writing.filter(|_| claim.is_none()) {
                 let (script, statement) = (script.to_string(), statement.to_string());
                 let database = target.database_name();
                 tell(Obstacle::ScriptWrites { script, statement, database });

@@ -103,9 +103,12 @@ pub(crate) fn run(
     if arguments.serve.is_some() {
         site.finish(dyno_report::render(&shown, Format::Html, arguments.language.lang));
     }
-    if !outcome.cut.is_empty() {
+    let is_cut = interrupts.is_requested() || !outcome.cut.is_empty();
+    if is_cut && !outcome.is_complete() {
         let command = campaign::resume_command(arguments, plan, &folder);
-        printer.warning(&told(&Note::EndedEarly { trials: &outcome.cut, command: &command }));
+        let (measured, trials) = (outcome.measured, outcome.planned);
+        let cut = &outcome.cut;
+        printer.warning(&told(&Note::Unfinished { measured, trials, cut, command: &command }));
     }
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
@@ -150,7 +153,7 @@ fn check(
         .map(|warning| dyno_report::preflight(warning, lang))
         .partition(|warning| warning.weight == Weight::Fatal);
     for warning in others {
-        printer.note(&warning.sentence(lang));
+        printer.warning(&warning.sentence(lang));
     }
     let failure = |warning: &PreflightWords| {
         let failure = Failure::new(exit_code::PREFLIGHT_FAILED, warning.told(lang));
@@ -205,6 +208,8 @@ fn show_report(
     if arguments.json {
         write_report(&model, folder, arguments.language.lang)?;
         printer.result(&dyno_report::render(&model, Format::Json, arguments.language.lang))?;
+    } else if printer.is_quiet() {
+        write_report(&model, folder, arguments.language.lang)?;
     } else {
         print_report(&model, folder, arguments.language.lang, printer)?;
     }

@@ -103,6 +103,14 @@ impl<'t> Labels<'t> {
     }
 }
 
+/// The program that printed a heading of `name` if it is dyno's: `dyno pgbench 0.1.0` for
+/// `15, dyno 0.1.0)`.
+pub(super) fn replacement(heading: &str, name: &str) -> Option<String> {
+    let (_, version) = heading.split_once("dyno ")?;
+    let version = version.split([',', ')']).next().unwrap_or_default();
+    Some(format!("dyno {name} {version}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

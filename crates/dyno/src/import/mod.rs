@@ -36,6 +36,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::units::Nanos;
 use reading::Reading;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Text of the error for a file of unknown format, after its name.
@@ -66,7 +67,13 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     };
     let mut texts = Vec::new();
     for file in files {
-        let bytes = document::load(file).map_err(|error| Failure::cannot("read", file, &error))?;
+        let bytes = document::load(file).map_err(|error| {
+            let failure = Failure::cannot("read", file, &error);
+            match error.kind() {
+                ErrorKind::IsADirectory => failure.help("name the files in it"),
+                _ => failure,
+            }
+        })?;
         texts.push(document::decode(bytes).map_err(&named)?);
     }
     let is_called_table =

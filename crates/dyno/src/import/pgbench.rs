@@ -1,7 +1,7 @@
 //! Output of pgbench 9 to 18: progress lines, errors of clients, and the final summary.
 
 use super::document::Line;
-use super::labels::{Labels, measured, measured_interval};
+use super::labels::{Labels, measured, measured_interval, replacement};
 use super::reading::{Reading, Warned, interval_rates, nanos};
 use dyno_model::counters::UnknownCount;
 use dyno_model::reason::Reason;
@@ -100,8 +100,11 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
 }
 
 /// The versions in `15.18 (Debian), server 15.4)`; a client of the server's version prints only
-/// one.
+/// one. `dyno pgbench` prints neither.
 fn versions(heading: &str) -> (String, String) {
+    if let Some(program) = replacement(heading, "pgbench") {
+        return (program, String::new());
+    }
     let version = |text: &str| text.split([' ', ')', ',']).next().unwrap_or_default().to_owned();
     let server =
         heading.split_once("server ").map_or_else(|| version(heading), |(_, text)| version(text));

@@ -1,7 +1,7 @@
 //! Output of sysbench 0.4 to 1.1: interval lines, reports at checkpoints, and the final statistics.
 
 use super::document::Line;
-use super::labels::{Labels, measured, measured_interval};
+use super::labels::{Labels, measured, measured_interval, replacement};
 use super::reading::{Reading, Warned, interval_rates, nanos, set_percentile};
 use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
@@ -87,8 +87,10 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
         if let Some(version) = line.text.strip_prefix("sysbench ") {
             // The output may include the command line.
             if version.starts_with(|c: char| c.is_ascii_digit()) {
-                let version = version.split_whitespace().next().unwrap_or_default();
-                program = format!("sysbench {}", version.trim_end_matches(':'));
+                program = replacement(version, "sysbench").unwrap_or_else(|| {
+                    let version = version.split_whitespace().next().unwrap_or_default();
+                    format!("sysbench {}", version.trim_end_matches(':'))
+                });
             }
         } else if is_first {
             let reports = vec![Labels::default()];

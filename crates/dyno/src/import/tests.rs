@@ -539,6 +539,19 @@ fn what_a_program_says_after_a_run_belongs_to_the_next_or_to_the_last() {
 }
 
 #[test]
+fn the_output_of_dynos_own_replacements_is_told_from_that_of_the_programs() {
+    let heading = |text: &str, heading: &str| {
+        let (_, rest) = text.split_once('\n').expect("several lines");
+        of_file(&format!("{heading}\n{rest}"))
+    };
+    let pgbench = heading(PGBENCH, "pgbench (15, dyno 0.1.0)");
+    let told = (pgbench.program.as_str(), pgbench.server_version.as_str());
+    assert_eq!(told, ("dyno pgbench 0.1.0", ""));
+    let sysbench = heading(SYSBENCH, "sysbench 1.0.20 (dyno 0.1.0, using bundled LuaJIT 2.1)");
+    assert_eq!(sysbench.program, "dyno sysbench 0.1.0");
+}
+
+#[test]
 fn figures_that_only_some_versions_of_sysbench_print_are_read() {
     let old = SYSBENCH
         .replace("ignored errors: ", "deadlocks: ")

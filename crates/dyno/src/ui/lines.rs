@@ -7,6 +7,7 @@ use dyno_live::live::Live;
 use dyno_live::state::State;
 use dyno_model::event::Event;
 use dyno_model::printable;
+use dyno_model::record::TrialEnd;
 use dyno_report::{Note, Position};
 use std::time::Duration;
 
@@ -48,8 +49,11 @@ impl Lines {
     /// Prints new lines; after an event perhaps also the time left.
     pub(super) fn print(&mut self, event: Option<&Event>) {
         self.print_new();
-        let is_trial_over =
-            matches!(event, Some(Event::TrialFinished(_) | Event::TrialFailed { .. }));
+        let is_trial_over = match event {
+            Some(Event::TrialFinished(record)) => record.end != TrialEnd::User,
+            Some(Event::TrialFailed { .. }) => true,
+            _ => false,
+        };
         let time_left = is_trial_over.then(|| self.live.read(time_left)).flatten();
         let due = time_left.or_else(|| {
             let now = self.live.now();

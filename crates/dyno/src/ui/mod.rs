@@ -20,6 +20,7 @@ use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
 use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use dyno_report::{Lang, Note};
 use lines::Lines;
 use std::collections::BTreeSet;
@@ -33,6 +34,8 @@ pub(crate) struct Display {
     screen: Option<Screen>,
     /// With a screen, they are printed after it is closed, and so remain in the terminal.
     lines: Option<Lines>,
+    /// Prints failures where there are no lines.
+    quiet: Option<Printer>,
 }
 
 impl Display {
@@ -53,8 +56,9 @@ impl Display {
             Printer::divert(Some(Box::new(move |text| live.say(text))));
         }
         let lines = (!printer.is_quiet()).then(|| Lines::new(live.clone(), printer));
+        let quiet = printer.is_quiet().then_some(printer);
         let interrupts = interrupts.clone();
-        Self { live, lang, interrupts, is_interrupt_shown: false, screen, lines }
+        Self { live, lang, interrupts, is_interrupt_shown: false, screen, lines, quiet }
     }
 
     /// The state that is displayed.
@@ -90,6 +94,22 @@ impl Display {
         {
             lines.print(event);
         }
+        if let (Some(printer), Some(event)) = (self.quiet, event.filter(|it| is_problem(it))) {
+            let told = self
+                .live
+                .read(|state, _| dyno_report::event(state.campaign().plan(), event, self.lang));
+            told.iter().for_each(|text| printer.warning(text));
+        }
+    }
+}
+
+/// True for what a user must hear of who wants no progress.
+fn is_problem(event: &Event) -> bool {
+    let is_incomplete = |it: &Warning| matches!(it, Warning::CleanUpIncomplete { .. });
+    match event {
+        Event::SystemFailed { .. } | Event::TrialFailed { .. } => true,
+        Event::RunWarning(warning) => is_incomplete(warning),
+        _ => false,
     }
 }
 

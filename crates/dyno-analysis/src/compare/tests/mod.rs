@@ -4,8 +4,7 @@ mod headline;
 mod schemas;
 
 use super::*;
-use crate::compare::model::Value;
-use crate::compare::model::{CompareWarning, CompareWarningKind, Condition, MetricPair};
+use crate::compare::model::{CompareWarning, CompareWarningKind, Condition, MetricPair, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::client_group::{BackgroundPlan, GroupRecord};

@@ -2,7 +2,7 @@
 
 use super::command::{Action, Command, Script};
 use super::condition;
-use super::error::ScriptError;
+use super::error::{NO_STATEMENT, ScriptError};
 use super::meta::{self, Effect};
 use super::statement::{End, Store, cut};
 use crate::expression::variables::Names;
@@ -64,10 +64,12 @@ pub(crate) fn parse(
         }
     }
     if commands.is_empty() {
-        return Err(ScriptError(format!("empty command list for script \"{name}\"")));
+        let error = ScriptError::new(format!("empty command list for script \"{name}\""));
+        return Err(error.with_help(Some(NO_STATEMENT.to_owned())));
     }
     condition::connect(&mut commands).map_err(|(number, message)| {
-        ScriptError(format!("condition error in script \"{name}\" command {number}: {message}"))
+        let place = format!("condition error in script \"{name}\" command {number}");
+        ScriptError::new(format!("{place}: {message}"))
     })?;
     Ok(Script { name: name.to_owned(), weight, source: source.to_owned(), commands })
 }

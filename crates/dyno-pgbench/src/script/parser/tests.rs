@@ -101,6 +101,7 @@ fn mistakes_are_reported_with_file_line_and_column() {
             "s.sql:2: syntax error in command \"set\"\n\\set   x    (1 + 2\n                  ^ error found here",
         ),
         ("\\foo\n", "s.sql:1: invalid command in command \"foo\"\n\\foo"),
+        ("\\foo\nSELECT 1;\n", "s.sql:1: invalid command in command \"foo\"\n\\foo"),
         ("\\sleep\n", "s.sql:1: missing argument in command \"sleep\"\n\\sleep"),
         (
             "\\sleep 1 h\n",

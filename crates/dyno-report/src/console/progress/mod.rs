@@ -85,11 +85,15 @@ pub enum Note<'n> {
         /// Cause of the failure.
         error: &'n str,
     },
-    /// Trials were ended early.
-    EndedEarly {
-        /// Their ids.
-        trials: &'n [String],
-        /// The command that measures them again.
+    /// The run ended before all trials were measured.
+    Unfinished {
+        /// Trials with complete results.
+        measured: usize,
+        /// All trials.
+        trials: usize,
+        /// Ids of those that were ended early.
+        cut: &'n [String],
+        /// The command that measures the others.
         command: &'n str,
     },
     /// No transaction was committed.
@@ -134,8 +138,10 @@ pub fn note(note: &Note<'_>, lang: Lang) -> String {
         Note::StoppedBefore => words::STOPPED_BEFORE.text(lang).to_owned(),
         Note::Resumed { folder, done, trials } => fill!(words::RESUMED, lang, folder, done, trials),
         Note::NotLooked { block, error } => fill!(words::NOT_LOOKED, lang, block, error),
-        Note::EndedEarly { trials, command } => {
-            fill!(words::ENDED_EARLY, lang, trials = trials.join(lang.comma), command)
+        Note::Unfinished { measured, trials, cut, command } => {
+            let message = if cut.is_empty() { words::UNFINISHED } else { words::ENDED_EARLY };
+            let (left, cut) = (trials.saturating_sub(*measured), cut.join(lang.comma));
+            fill!(message, lang, measured, trials, left, cut, command)
         }
         Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
         Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),
@@ -242,10 +248,22 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
         AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),
         AuditVerdict::Violated => told.extend(violated(record, lang)),
     }
-    if record.worst() == Some(Severity::Invalid) {
-        told.push(words::NOT_VALID.text(lang).to_owned());
+    let is_cause = |warning: &&Warning| record.severity(warning) == Severity::Invalid;
+    if let Some(cause) = record.warnings.iter().find(is_cause) {
+        told.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
     }
     told.join(lang.comma)
+}
+
+/// Longest headline of a warning, characters.
+const HEADLINE_MAX: usize = 100;
+
+/// The first sentence of a warning, without its full stop.
+fn headline(warning: &Warning, lang: Lang) -> String {
+    let text = reason::one_line(&sentence(warning, lang));
+    let end = [". ", "。"].iter().filter_map(|stop| text.find(stop)).min();
+    let first = text[..end.unwrap_or(text.len())].trim_end_matches(['.', '。']);
+    printable::shortened(first, HEADLINE_MAX)
 }
 
 /// Failed checks of the trial, each once; for background workloads only that a check failed.

@@ -140,6 +140,23 @@ fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
 }
 
 #[test]
+fn the_line_of_a_trial_that_is_not_valid_gives_the_reason_in_a_sentence() {
+    let of = |warning: Warning, code| {
+        let warnings = vec![Warning::DebugBuild, warning];
+        trial_figures(&TrialRecord { warnings, ..record(0, 0) }, lang(code))
+    };
+    let late = Warning::GeneratorLate { lag_ms: 14.0, share: 5.71 };
+    let english = "NOT VALID: The load generator was too busy to start transactions on time (p99 \
+                   14.0 ms late, 571 % of the median response time)";
+    assert!(of(late.clone(), "en").ends_with(english), "{}", of(late.clone(), "en"));
+    assert!(of(late.clone(), "ja").contains("無効：") && !of(late, "ja").ends_with('。'));
+    let long = Warning::CutShort { reason: "x".repeat(200).into() };
+    let line = of(long, "en");
+    assert!(line.ends_with("xx…") && line.len() < 200, "{line}");
+    assert!(!of(Warning::SharedMachine, "en").contains("NOT VALID"));
+}
+
+#[test]
 fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
     use dyno_model::history::anomalies::{Anomaly, Found};
     use dyno_model::isolation::IsolationLevel;

@@ -45,9 +45,11 @@ impl SpecArguments {
             || !self.overrides().is_ok_and(|keys| keys.is_empty())
     }
 
-    /// The URL, if the command line names one instead of a file.
+    /// The URL, if the command line names one instead of a file. A mistyped scheme is an error in
+    /// a URL.
     pub(crate) fn url(&self) -> Option<&str> {
-        self.spec.as_deref().and_then(Path::to_str).filter(|text| Address::scheme(text).is_some())
+        let is_url = |text: &&str| Address::scheme(text).is_some() || text.contains("://");
+        self.spec.as_deref().and_then(Path::to_str).filter(is_url)
     }
 
     /// The overrides of the file's keys, as `key=value`. Options given with a URL are already in

@@ -233,7 +233,9 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) language: Language,
 
-    /// Show warnings and errors only
+    /// Print warnings and errors only: no progress and no tables
+    ///
+    /// The results folder has the report. With --json, the report is still printed.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

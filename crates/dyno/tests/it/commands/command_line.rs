@@ -95,6 +95,16 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
             "invalid value 'somewhere'",
         ),
         (&["workloads", "rsuh"], "did you mean `rush`?"),
+        // Options of other programs.
+        (&["run", "sqlite:a.db", "-f", "x.sql"], "tip: use --script FILE"),
+        (&["run", "sqlite:a.db", "--time=10"], "tip: use --duration TIME"),
+        (&["run", "sqlite:a.db", "--threads", "4"], "tip: use --clients N"),
+        (&["run", "sqlite:a.db", "-j2"], "dyno chooses the number of its threads"),
+        (&["plan", "sqlite:a.db", "-R", "100"], "tip: use --rate RATE, for example 500/s"),
+        (&["run", "--mysql-host=h"], "tip: use the URL: postgres://"),
+        (&["run", "sqlite:a.db", "--clients", "1-8"], "write a range as a list, for example 1,2"),
+        (&["run", "sqlite:a.db", "--clients", "4,0"], "expected a whole number from 1, or several"),
+        (&["run", "sqlite:a.db", "--clients", "-3"], "this option takes no negative number"),
     ];
     for (arguments, hint) in rows {
         let ended = bench.dyno(arguments);
@@ -104,6 +114,26 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
         );
     }
     assert_eq!(bench.names(), [""; 0]);
+    // What is hidden or belongs to another command is not suggested.
+    let hidden = bench.dyno(&["rn"]);
+    assert!(hidden.code == 2 && !hidden.stderr.contains("kubernetes-job"), "{hidden}");
+    let other = bench.dyno(&["report", "r", "-f", "json"]);
+    assert!(other.code == 2 && !other.stderr.contains("tip"), "{other}");
+}
+
+#[test]
+fn a_mistyped_scheme_is_an_error_in_a_url() {
+    let bench = Bench::new();
+    bench.file("x.sql", "SELECT 1;\n");
+    for (scheme, meant) in [("postgress", "postgres"), ("mysq", "mysql")] {
+        let url = format!("{scheme}://me:hunter2@localhost/shop");
+        for options in [&["--script", "x.sql"][..], &["--workload", "rush"]] {
+            let ended = bench.dyno(&[&["run", &url], options].concat());
+            let help = format!("did you mean `{meant}`?");
+            assert!(ended.code == 3 && ended.stderr.contains(&help), "{ended}");
+            assert!(!ended.stderr.contains("hunter2"), "{ended}");
+        }
+    }
 }
 
 #[test]

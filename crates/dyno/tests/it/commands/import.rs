@@ -19,6 +19,29 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+#[test]
+fn logs_of_dynos_own_replacements_name_dyno() {
+    let bench = Bench::new();
+    bench.file("one.sql", "SELECT 1;\n");
+    bench.file(
+        "one.lua",
+        "function thread_init() con = sysbench.sql.driver():connect() end\n\
+         function event() con:query('SELECT 1') end\n",
+    );
+    for (program, arguments) in [
+        ("pgbench", &["--url", "sqlite:a.db", "-n", "-t", "200", "-f", "one.sql"][..]),
+        ("sysbench", &["one.lua", "--db-driver=sqlite", "--sqlite-db=a.db", "--events=200", "run"]),
+    ] {
+        let ended = bench.dyno(&[&[program], arguments].concat());
+        assert!(ended.is_done(), "{ended}");
+        bench.file("run.log", &ended.stdout);
+        let ended = bench.dyno(&["import", "run.log"]);
+        let told = format!("(dyno {program} {})", env!("CARGO_PKG_VERSION"));
+        assert!(flat(&ended.stdout).contains(&told), "{told}: {ended}");
+        assert!(!ended.stdout.contains("PostgreSQL") && !ended.stdout.contains("version 15"));
+    }
+}
+
 const CLAIM: &str = "pool is faster than threads";
 
 #[test]

@@ -40,6 +40,24 @@ fn without_preflight(ended: &Ended) -> &str {
 }
 
 #[test]
+fn a_plan_shows_whose_tables_are_used_on_each_system() {
+    let bench = Bench::new();
+    let existing = ["own", "existing", "copy"].map(|data| {
+        format!("[[system]]\nname = \"{data}\"\nurl = \"postgres://me@127.0.0.1:1/shop\"\ndata = \"{data}\"\n")
+    });
+    let (_, rest) = SPEC.split_once("[workload]").expect("it has one");
+    bench.file("data.toml", format!("title = \"t\"\n{}[workload]{rest}", existing.concat()));
+    let ended = bench.dyno(&["plan", "data.toml"]);
+    for told in [
+        "database shop, tables created by dyno (data = \"own\")",
+        "database shop, its existing tables (data = \"existing\")",
+        "database shop, a copy of the database (data = \"copy\")",
+    ] {
+        assert!(ended.stdout.contains(told), "{told}: {ended}");
+    }
+}
+
+#[test]
 fn a_plan_shows_systems_trials_in_order_and_time() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);

@@ -79,7 +79,10 @@ fn smoke(bench: &Bench, name: &str) -> Option<Ended> {
     let mut command = bench.command(&["run", &spec, "--profile", "smoke", "--out"]);
     command.arg(&out).current_dir(root());
     let ended = Ended::from(command.output().expect("dyno can be started"));
-    assert!(ended.is_done(), "{ended}");
+    // Without a valid trial, as when other guests of the machine take much of its CPU time, a limit
+    // is undecided.
+    let is_undecided = ended.code == 9 && ended.stdout.contains("no valid trial has this figure");
+    assert!(ended.is_done() || is_undecided, "{ended}");
     every_trial_is_there_and_intact(&out);
     assert_eq!(bench.names(), ["r"], "no scratch folder is left");
     Some(ended)

@@ -1,10 +1,10 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
 use crate::ends::{INTERRUPTED, RUN_INCOMPLETE};
-use crate::program::{Bench, records, signal};
+use crate::program::{Bench, events, records, signal};
 use crate::running::Running;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::event::Phase;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_testkit::{require_server, wait_until};
@@ -205,6 +205,30 @@ fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again(
     let aside = std::fs::read_dir(bench.path().join("r/set-aside"))
         .expect("what the first attempt left is kept");
     assert_eq!(aside.count(), 1);
+}
+
+#[test]
+fn the_counts_of_an_interrupted_run_are_those_of_the_run_that_goes_on() {
+    let bench = Bench::new();
+    bench.file("long.toml", SQLITE.replace("400ms", "60s"));
+    let running = Running::of(&bench, bench.command(&["run", "long.toml", "--out", "r"]));
+    running.await_phase(Phase::Measure);
+    running.interrupt();
+    let ended = running.ended();
+    assert_eq!(ended.code, INTERRUPTED, "{ended}");
+    let told = "0 of 6 trials measured, 6 left (ended early: b01-00";
+    assert!(ended.stderr.contains(told), "{ended}");
+    assert!(!ended.stderr.contains("trials done"), "{ended}");
+    let running = Running::of(&bench, bench.command(&["run", "--resume", "r"]));
+    let is_measured =
+        |event: &Event| matches!(event, Event::PhaseStarted { phase: Phase::Measure, .. });
+    wait_until("the trial is measured again", || {
+        events(&bench.path().join("r")).iter().filter(|it| is_measured(it)).count() == 2
+    });
+    running.interrupt();
+    let ended = running.ended();
+    assert!(ended.stderr.contains("resuming r: 0 of 6 trials measured"), "{ended}");
+    assert!(ended.stderr.contains(told), "{ended}");
 }
 
 #[test]

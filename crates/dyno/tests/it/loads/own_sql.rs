@@ -22,6 +22,7 @@ fn all_of_it(engine: Engine) {
     one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(&shop);
     mistakes_in_scripts_are_told_before_the_run(&shop);
     a_typing_error_is_the_servers_error_before_a_possible_write(&shop);
+    a_missing_privilege_is_told_before_the_run(&shop);
     a_statement_that_writes_in_disguise_is_refused(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
@@ -82,8 +83,33 @@ fn a_typing_error_is_the_servers_error_before_a_possible_write(shop: &Shop) {
     shop.bench.file("typo.sql", "SELEC n FROM things;");
     let ended = shop.run(&["typo.sql"], &["--out", "typo"]);
     assert_eq!(ended.code, 4, "{ended}");
-    let first = ended.stderr.split("error: ").nth(1).expect("an error");
+    let errors = |text: &str| text.split("error: ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let told = errors(&ended.stderr);
+    let [first] = told.as_slice() else { panic!("{ended}") };
     assert!(first.contains("yntax") && first.contains("SELEC"), "{ended}");
+    // A statement that certainly writes is reported in addition.
+    shop.bench.file("typos.sql", "SELEC n FROM things;\nDELETE FROM things;\n");
+    let ended = shop.run(&["typos.sql"], &["--out", "typo"]);
+    let told = errors(&ended.stderr);
+    let [_, second] = told.as_slice() else { panic!("{ended}") };
+    assert!(second.contains("may change data (DELETE FROM things"), "{ended}");
+}
+
+fn a_missing_privilege_is_told_before_the_run(shop: &Shop) {
+    // SQLite has no privileges.
+    if shop.target.engine == Engine::Sqlite {
+        return;
+    }
+    let create = match shop.target.engine {
+        Engine::Postgres => "CREATE ROLE poor LOGIN PASSWORD 'poor'",
+        _ => "CREATE USER poor IDENTIFIED BY 'poor'",
+    };
+    shop.ask(create);
+    shop.bench.file("poor.sql", "SELECT n FROM things WHERE id = 1;\n");
+    let (_, place) = shop.url.split_once('@').expect("an account");
+    let url = format!("{}://poor:poor@{place}", shop.target.engine);
+    let ended = shop.bench.dyno(&["run", &url, "--script", "poor.sql", "--out", "none"]);
+    assert!(ended.code == 4 && ended.stderr.contains("permission"), "{ended}");
 }
 
 /// What its words show is told before the run, and what a function does is known to the server

@@ -1,0 +1,138 @@
+//! Suggestions for command lines that are not understood: commands left out, and options of
+//! pgbench, sysbench and others that have another name here.
+
+use crate::cli::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Error};
+use std::ffi::OsString;
+
+/// Where addresses and accounts belong.
+const ADDRESS: &str = "the URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+
+/// Options of other programs, and what replaces them in `dyno run` and `dyno plan`.
+const ELSEWHERE: [(&[&str], &str); 13] = [
+    (&["-f", "--file", "--sql", "--query", "-e"], "--script FILE"),
+    (&["-T", "--time", "--max-time", "--run-time"], "--duration TIME, for example 10s or 5m"),
+    (
+        &[
+            "-c",
+            "--client",
+            "--threads",
+            "--num-threads",
+            "--vus",
+            "--concurrency",
+            "--connections",
+        ],
+        "--clients N, or several numbers: --clients 1,8,64",
+    ),
+    (&["-j", "--jobs"], "--clients N for the load; dyno chooses the number of its threads"),
+    (&["-R", "--tx-rate", "--qps", "--tps"], "--rate RATE, for example 500/s"),
+    (
+        &["-t", "--transactions", "--events", "--max-requests", "--iterations"],
+        "--set load.transactions=N",
+    ),
+    (&["--runs", "--repeat", "--repeats"], "--blocks N"),
+    (&["-o", "--output"], "--out DIR"),
+    (&["-b", "--builtin", "--test"], "--workload NAME; `dyno workloads` lists them"),
+    (&["-s", "--scale"], "-D scale=N for a variable of scripts, or --set workload.OPTION=N"),
+    (&["-M", "--protocol"], "--set system.NAME.query_mode=simple"),
+    (&["--tables", "--table-size"], "--set workload.tables=N, --set workload.table_size=N"),
+    (
+        &[
+            "-U",
+            "--username",
+            "--user",
+            "-u",
+            "--password",
+            "-p",
+            "-P",
+            "-W",
+            "--host",
+            "--port",
+            "-d",
+            "--dbname",
+            "--db",
+            "--database",
+            "--socket",
+        ],
+        ADDRESS,
+    ),
+];
+
+/// Replaces the suggestions of an error where better ones are known.
+pub(crate) fn improve(error: &mut Error, arguments: &[OsString]) {
+    let text = |error: &Error, kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let suggestion = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            keep_visible(error);
+            for_command(&text(error, ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::UnknownArgument => {
+            let is_of_experiments = arguments.get(1).is_some_and(|it| it == "run" || it == "plan");
+            let found = for_option(&text(error, ContextKind::InvalidArg), is_of_experiments);
+            if found.is_some() {
+                error.remove(ContextKind::SuggestedArg);
+            } else {
+                keep_options(error);
+            }
+            found
+        }
+        _ => None,
+    };
+    if let Some(suggestion) = suggestion {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![suggestion.into()]));
+    }
+}
+
+/// Leaves hidden commands out of the suggestions.
+fn keep_visible(error: &mut Error) {
+    let names = match error.remove(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(names)) => names,
+        Some(ContextValue::String(name)) => vec![name],
+        _ => return,
+    };
+    let command = Cli::command();
+    let is_visible =
+        |name: &String| command.find_subcommand(name).is_some_and(|it| !it.is_hide_set());
+    let names: Vec<String> = names.into_iter().filter(is_visible).collect();
+    if !names.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
+}
+
+/// Leaves out clap's advice to pass an option after `--`: no command takes values that look like
+/// options.
+fn keep_options(error: &mut Error) {
+    if let Some(ContextValue::StyledStrs(mut all)) = error.remove(ContextKind::Suggested) {
+        all.retain(|it| !it.to_string().starts_with("to pass "));
+        if !all.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(all));
+        }
+    }
+}
+
+/// `dyno run` when the first argument is an address or a spec instead of a command, and
+/// `dyno sysbench` when it is a test of sysbench.
+fn for_command(word: &str) -> Option<String> {
+    let command = match word {
+        _ if word.contains("://") || word.ends_with(".toml") => "run",
+        _ if word.starts_with("oltp_") || word.ends_with(".lua") => "sysbench",
+        _ => return None,
+    };
+    Some(format!("dyno {command} {word}"))
+}
+
+/// What an option of another program is called here.
+fn for_option(option: &str, is_of_experiments: bool) -> Option<String> {
+    if option.starts_with('-') && option[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
+    {
+        return Some("this option takes no negative number".to_owned());
+    }
+    let is_address = option.starts_with("--mysql-") || option.starts_with("--pgsql-");
+    let named = ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, it)| *it);
+    let here = named.or_else(|| is_address.then_some(ADDRESS))?;
+    is_of_experiments.then(|| format!("use {here}"))
+}
