@@ -105,7 +105,8 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     let statements = statements.map(|it| it.sent).sum();
     figures.set(Metric::StatementsPerTransaction, per_transaction(statements, committed));
     let facts = || valid.iter().filter_map(|record| record.facts.as_ref());
-    let commits = facts().map(|it| it.commits_sent_in_all).sum();
+    let commits =
+        facts().map(|it| it.commits_sent_in_all.saturating_sub(it.commits_refused_in_all)).sum();
     let committed = facts().map(|it| it.committed_in_all).sum();
     figures.set(Metric::CommitsPerTransaction, per_transaction(commits, committed));
     let skipped = Some(sum(|counters| counters.skipped)).filter(|skipped| *skipped > 0);

@@ -91,8 +91,13 @@ pub(crate) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
 
 /// The names of the workloads, and the load of the trials.
 pub(crate) fn load(model: &ReportModel, lang: Lang) -> String {
-    let names: Vec<String> =
-        model.provenance.workloads.iter().map(|workload| named(workload, lang)).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in model.provenance.workloads.iter().map(|workload| named(workload, lang)) {
+        // Workloads of one name differ in their options.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     let workloads = fill!(notes::NOTE_WORKLOADS, lang, names = list(lang, &names));
     std::iter::once(workloads).chain(loads(model, lang)).collect::<Vec<_>>().join(lang.space)
 }

@@ -21,8 +21,8 @@ const QUERIES: [Query; 4] = [
             (1, "warehouses whose w_ytd is not the sum of d_ytd"),
             (8, "warehouses whose w_ytd is not the sum of h_amount"),
         ],
-        sql: "SELECT SUM(CASE WHEN ROUND(w_ytd, 2) <> COALESCE(d_sum, 0) THEN 1 ELSE 0 END), \
-              SUM(CASE WHEN ROUND(w_ytd, 2) <> COALESCE(h_sum, 0) THEN 1 ELSE 0 END) \
+        sql: "SELECT SUM(CASE WHEN ROUND(w_ytd, 2) = COALESCE(d_sum, 0) THEN 0 ELSE 1 END), \
+              SUM(CASE WHEN ROUND(w_ytd, 2) = COALESCE(h_sum, 0) THEN 0 ELSE 1 END) \
               FROM warehouse \
               LEFT JOIN (SELECT d_w_id, ROUND(SUM(d_ytd), 2) AS d_sum FROM district \
               GROUP BY d_w_id) d ON d_w_id = w_id \
@@ -41,11 +41,11 @@ const QUERIES: [Query; 4] = [
                  sum of c_delivery_cnt",
             ),
         ],
-        sql: "SELECT SUM(CASE WHEN d_next_o_id - 1 <> COALESCE(o_max, 0) \
-              OR d_next_o_id - 1 <> COALESCE(no_max, d_next_o_id - 1) THEN 1 ELSE 0 END), \
+        sql: "SELECT SUM(CASE WHEN d_next_o_id - 1 = COALESCE(o_max, 0) \
+              AND d_next_o_id - 1 = COALESCE(no_max, d_next_o_id - 1) THEN 0 ELSE 1 END), \
               SUM(CASE WHEN no_max - no_min + 1 <> no_rows THEN 1 ELSE 0 END), \
               SUM(CASE WHEN COALESCE(o_lines, 0) <> COALESCE(ol_rows, 0) THEN 1 ELSE 0 END), \
-              SUM(CASE WHEN ROUND(d_ytd, 2) <> COALESCE(h_sum, 0) THEN 1 ELSE 0 END), \
+              SUM(CASE WHEN ROUND(d_ytd, 2) = COALESCE(h_sum, 0) THEN 0 ELSE 1 END), \
               SUM(CASE WHEN COALESCE(o_rows, 0) - COALESCE(no_rows, 0) <> \
               {delivered} + COALESCE(c_sum, 0) THEN 1 ELSE 0 END) \
               FROM district \
@@ -70,7 +70,7 @@ const QUERIES: [Query; 4] = [
         ],
         sql: "SELECT SUM(CASE WHEN (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL) THEN 1 ELSE 0 \
               END), \
-              SUM(CASE WHEN o_ol_cnt <> COALESCE(ol_rows, 0) THEN 1 ELSE 0 END), \
+              SUM(CASE WHEN o_ol_cnt = COALESCE(ol_rows, 0) THEN 0 ELSE 1 END), \
               SUM(CASE WHEN o_carrier_id IS NULL THEN CASE WHEN ol_delivered > 0 THEN 1 ELSE 0 END \
               WHEN ol_delivered <> ol_rows THEN 1 ELSE 0 END) \
               FROM orders \
@@ -85,10 +85,10 @@ const QUERIES: [Query; 4] = [
             (10, "customers whose c_balance is not their delivered ol_amount less their h_amount"),
             (12, "customers whose c_balance and c_ytd_payment are not their delivered ol_amount"),
         ],
-        sql: "SELECT SUM(CASE WHEN ROUND(c_balance, 2) <> ROUND(COALESCE(ol_sum, 0) - \
-              COALESCE(h_sum, 0), 2) THEN 1 ELSE 0 END), \
-              SUM(CASE WHEN ROUND(c_balance + c_ytd_payment, 2) <> ROUND(COALESCE(ol_sum, 0), 2) \
-              THEN 1 ELSE 0 END) \
+        sql: "SELECT SUM(CASE WHEN ROUND(c_balance, 2) = ROUND(COALESCE(ol_sum, 0) - \
+              COALESCE(h_sum, 0), 2) THEN 0 ELSE 1 END), \
+              SUM(CASE WHEN ROUND(c_balance + c_ytd_payment, 2) = ROUND(COALESCE(ol_sum, 0), 2) \
+              THEN 0 ELSE 1 END) \
               FROM customer \
               LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS ol_sum FROM orders \
               JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
@@ -134,9 +134,20 @@ pub(super) async fn check_size(connection: &mut Connection, size: &Size) -> Resu
             "SELECT COUNT(*) FROM customer WHERE c_w_id = 1 AND c_d_id = 1",
             size.customers,
         ),
+        (
+            "stocks of the first warehouse",
+            "SELECT COUNT(*) FROM stock WHERE s_w_id = 1",
+            size.items,
+        ),
     ];
     for (what, sql, expected) in expected {
-        let found = scalar(connection, sql).await?;
+        let found = scalar(connection, sql).await.map_err(|failure| {
+            let message = format!(
+                "the number of {what} cannot be read: {}; existing data need the tables of TPC-C",
+                failure.message
+            );
+            OperationFailure { message, ..failure }
+        })?;
         if found != expected {
             let message = format!(
                 "the tables have {found} {what}, and the workload's options say {expected}: load \

@@ -169,11 +169,15 @@ fn an_existing_database_of_another_size_is_refused_and_not_changed() {
     let bench = Bench::new();
     let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("a.db")));
     work(1, 1, &[]).prepare(&target);
-    for (size, message) in [
-        ("warehouses = 3\nitems = 2_000\ncustomers = 30", "the tables have 2 warehouses"),
-        ("warehouses = 2\nitems = 1_000\ncustomers = 30", "the tables have 2000 items"),
-        ("warehouses = 2\nitems = 2_000\ncustomers = 40", "the tables have 30 customers"),
+    let own = "warehouses = 2\nitems = 2_000\ncustomers = 30";
+    for (change, size, message) in [
+        ("", "warehouses = 3\nitems = 2_000\ncustomers = 30", "the tables have 2 warehouses"),
+        ("", "warehouses = 2\nitems = 1_000\ncustomers = 30", "the tables have 2000 items"),
+        ("", "warehouses = 2\nitems = 2_000\ncustomers = 40", "the tables have 30 customers"),
+        ("DELETE FROM stock WHERE s_i_id = 1", own, "the tables have 1999 stocks"),
+        ("DROP TABLE warehouse", own, "existing data need the tables of TPC-C"),
     ] {
+        session(&target, if change.is_empty() { "SELECT 1" } else { change });
         let spec = format!(
             "title = \"E\"\n[[system]]\nname = \"S\"\nurl = \"sqlite:a.db\"\n\
              data = \"existing\"\n[workload]\nkind = \"tpcc\"\n{size}\n[load]\n\
