@@ -130,7 +130,7 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     Results by configuration
       figure    base  ±95 %    new  ±95 %  ratio      interval  verdict
     MariaDB, 8 clients (n = 4 and 4)
-      tx/s     1,665     62  1,646     82   0.99  0.93 to 1.05  inconclusive
+      tx/s     1,665     62  1,646     81   0.99  0.93 to 1.05  inconclusive
                                             0.99  0.94 to 1.06  rank-based
       mean ms   4.72   0.17   4.73   0.28   1.00  0.96 to 1.05  equivalent
                                             1.00  0.94 to 1.08  rank-based
@@ -138,18 +138,18 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
                                             1.02  0.93 to 1.07  rank-based
       p95 ms    6.54   0.20   6.65   0.22   1.02  0.99 to 1.04  equivalent
                                             1.01  0.99 to 1.07  rank-based
-      p99 ms    26.0    1.3   25.3    2.7   0.97  0.76 to 1.25  inconclusive
+      p99 ms    25.9    1.3   25.2    2.6   0.97  0.76 to 1.25  inconclusive
                                             0.96  0.90 to 1.10  rank-based
     MySQL, 8 clients (n = 4 and 4)
-      tx/s     1,360     34    948     51   0.70  0.65 to 0.74  worse
+      tx/s     1,360     34    947     52   0.70  0.65 to 0.74  worse
                                             0.70  0.66 to 0.73  rank-based
       mean ms   5.69   0.16   5.87   0.43   1.03  0.84 to 1.26  inconclusive
                                             1.04  0.96 to 1.09  rank-based
       p50 ms    5.02   0.09   5.06   0.22   1.01  0.98 to 1.04  equivalent
                                             1.01  0.97 to 1.05  rank-based
-      p95 ms    7.91   0.36   8.13   0.59   1.03  0.87 to 1.22  inconclusive
+      p95 ms    7.91   0.35   8.13   0.60   1.03  0.87 to 1.22  inconclusive
                                             1.03  0.94 to 1.10  rank-based
-      p99 ms    29.6    3.6   31.9    6.8   1.07  0.66 to 1.74  inconclusive
+      p99 ms    29.6    3.6   31.8    6.9   1.07  0.66 to 1.74  inconclusive
                                             1.10  0.85 to 1.29  rank-based
       failed       0            12
 
