@@ -34,8 +34,12 @@ fn metric(collected: &Collected, times: &[String; 2]) -> Json {
     if field != "gauge" {
         data["aggregationTemporality"] = CUMULATIVE.into();
     }
-    let unit = if family.unit == "seconds" { "s" } else { "1" };
-    json!({ "name": family.name, "description": family.help, "unit": unit, field: data })
+    // Collectors that pass metrics on to Prometheus add `_total` to counters, but not `_info`; and
+    // they would add `_ratio` to gauges of the unit "1".
+    let suffix = if family.kind == Kind::Info { "_info" } else { "" };
+    let unit = if family.unit == "seconds" { "s" } else { "" };
+    let name = format!("{}{suffix}", family.name);
+    json!({ "name": name, "description": family.help, "unit": unit, field: data })
 }
 
 fn point(labels: &Labels, value: &Value, [started, sent]: &[String; 2]) -> Json {

@@ -42,8 +42,13 @@ impl FromStr for Collector {
         if host.is_empty() || host.contains('@') || !is_visible(rest) {
             return Err("it needs a host, and no user, password or blank".to_owned());
         }
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let host = if has_port { host.to_owned() } else { format!("{host}:4318") };
+        // The colons of an IPv6 address are in brackets.
+        let name_end = host.rfind(']').unwrap_or(0);
+        let host = match host[name_end..].split_once(':') {
+            None => format!("{host}:4318"),
+            Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port > 0) => host.to_owned(),
+            Some((_, port)) => return Err(format!("'{port}' is not a port")),
+        };
         let path = if path.len() > 1 { path } else { "/v1/metrics" };
         Ok(Self { host, path: path.to_owned() })
     }

@@ -16,8 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Minimum time between two events of a page.
-const SENT_EVERY: Duration = Duration::from_millis(500);
+/// Minimum time between two events of a page: intervals arrive once a second, and samples of the
+/// monitor between them would make the page draw the same charts twice.
+const SENT_EVERY: Duration = Duration::from_secs(1);
 /// An event is sent this often, even if nothing has changed: the time has, and a connection that
 /// is gone is noticed.
 const SENT_AT_LEAST: Duration = Duration::from_secs(5);

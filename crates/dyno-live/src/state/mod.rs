@@ -22,6 +22,10 @@ const POINTS_MAX: usize = 600;
 /// Lines and warnings that are kept.
 const LINES_MAX: usize = 2_000;
 
+/// Minimum time between the two samples that give the CPUs in use. Processes' CPU times grow in
+/// steps of 10 ms, and the monitor takes several samples shortly before a trial is measured.
+const CPUS_OVER_S: f64 = 0.5;
+
 /// The figures of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -369,11 +373,13 @@ impl State {
             return;
         }
         if let Some(last) = self.sample.as_ref().filter(|last| last.trial == sample.trial) {
+            let seconds = sample.at_s - last.at_s;
+            if seconds < CPUS_OVER_S {
+                return;
+            }
             let rate = |user: &str, system: &str| {
                 let grown = |name| Some(sample.values.get(name)? - last.values.get(name)?);
-                let seconds = sample.at_s - last.at_s;
-                Some((grown(user)? + grown(system)?) / seconds)
-                    .filter(|rate| seconds > 0.0 && *rate >= 0.0)
+                Some((grown(user)? + grown(system)?) / seconds).filter(|rate| *rate >= 0.0)
             };
             let Cpus { generator, server } = self.cpus;
             self.cpus = Cpus {

@@ -66,9 +66,15 @@ fn cpus_are_the_growth_between_two_samples_of_a_trial() {
     assert_eq!(state.cpus(), Cpus::default());
     state.sample(&sample("a", 2.0, 2.0));
     assert_eq!(state.cpus(), Cpus { generator: Some(1.5), server: None });
-    // Counters of another trial are not continued.
-    state.sample(&sample("b", 3.0, 0.0));
+    // A step of 10 ms within 10 ms is not the use of a whole CPU.
+    state.sample(&sample("a", 2.01, 2.01));
     assert_eq!(state.cpus().generator, Some(1.5));
+    state.sample(&sample("a", 3.0, 2.1));
+    assert!((state.cpus().generator.unwrap() - 0.3).abs() < 1e-9, "{:?}", state.cpus());
+    // Counters of another trial are not continued.
+    let before = state.cpus();
+    state.sample(&sample("b", 4.0, 0.0));
+    assert_eq!(state.cpus(), before);
 }
 
 #[test]

@@ -73,6 +73,9 @@ fn a_collector_receives_all_metrics_at_the_end_of_the_run() {
     );
     let times = &metric("dyno_transaction_duration_seconds");
     assert_eq!(times["unit"], "s");
+    let of_unit_1 = metrics.iter().filter(|metric| metric["unit"] == "1");
+    assert_eq!(of_unit_1.count(), 0, "Prometheus would call them ratios");
+    assert_eq!(metric("dyno_run_info")["gauge"]["dataPoints"][0]["asInt"], "1");
     let point = &times["histogram"]["dataPoints"][0];
     let buckets = point["bucketCounts"].as_array().expect("a list");
     let bounds = point["explicitBounds"].as_array().expect("a list").len();
@@ -96,7 +99,9 @@ fn a_collector_that_cannot_be_reached_is_reported_once_and_the_run_goes_on() {
 
 #[test]
 fn a_collector_that_dyno_cannot_use_is_an_error_of_the_command_line() {
-    for url in ["https://host", "host:4318", "http://", "http://me:secret@host", "http://a b"] {
+    let addresses = ["https://host", "host:4318", "http://", "http://me:secret@host", "http://a b"];
+    let ports = ["http://host:", "http://host:0", "http://host:65536/v1/metrics", "http://[::1]:x"];
+    for url in addresses.into_iter().chain(ports) {
         let ended = Bench::new().dyno(&["run", "--otlp", url]);
         assert_eq!(ended.code, 2, "{url}: {ended}");
     }
