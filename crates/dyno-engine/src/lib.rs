@@ -66,7 +66,8 @@ pub use measure::start::Start;
 pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
 pub use trial::{
-    run_divided_load, run_groups_trial, run_load, run_part, run_script, run_script_trial, run_trial,
+    run_divided_load, run_divided_script, run_groups_trial, run_load, run_part, run_script,
+    run_script_part, run_script_trial, run_trial,
 };
 pub use trial_input::{Node, NodeState, Repaired, TrialInput};
 pub use worker_count::{MeasuredWorkers, default_workers};

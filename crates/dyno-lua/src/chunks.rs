@@ -8,7 +8,7 @@
 use dyno_drivers::lock;
 use dyno_files::{SCRIPT_MAX, reason};
 use mlua::{Function, Lua};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -43,6 +43,15 @@ impl Chunks {
         lock(&self.0).insert(name.to_owned(), compiled);
         Ok(function)
     }
+
+    /// The sources that have a path.
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let all = lock(&self.0);
+        let file = |(name, it): (&String, &Arc<Compiled>)| {
+            Some((name.strip_prefix('@')?.to_owned(), it.source.to_vec()))
+        };
+        all.iter().filter_map(file).collect()
+    }
 }
 
 /// Why a file could not be read as Lua.
@@ -53,9 +62,12 @@ pub(crate) enum Unread {
     Unreadable(String),
 }
 
-/// A file's content. Error messages equal those of Lua.
-pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
+/// A file's content; one of `given` takes precedence. Error messages equal those of Lua.
+pub(crate) fn read(path: &[u8], given: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Unread> {
     let name = String::from_utf8_lossy(path);
+    if let Some(text) = given.get(&*name) {
+        return Ok(text.clone());
+    }
     dyno_files::read(Path::new(OsStr::from_bytes(path)), SCRIPT_MAX).map_err(|error| {
         match error.kind() {
             ErrorKind::InvalidInput | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => {
@@ -67,14 +79,19 @@ pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
 }
 
 /// Finds the file of a module by Lua's rules: `?` is replaced in each template of `path`, and the
-/// first file that can be opened is used. On failure returns the searched paths in Lua's format.
-/// Lua's own search takes several pages of stack, which every thread would keep.
-pub(crate) fn search(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+/// first file that is given or can be opened is used. On failure returns the searched paths in
+/// Lua's format. Lua's own search takes several pages of stack, which every thread would keep.
+pub(crate) fn search(
+    name: &[u8],
+    path: &[u8],
+    given: &BTreeMap<String, Vec<u8>>,
+) -> Result<Vec<u8>, Vec<u8>> {
     let name: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
     let mut tried = Vec::new();
     for template in path.split(|byte| *byte == b';').filter(|template| !template.is_empty()) {
         let file = template.split(|byte| *byte == b'?').collect::<Vec<_>>().join(&name[..]);
-        if dyno_files::open(Path::new(OsStr::from_bytes(&file)), SCRIPT_MAX).is_ok() {
+        let is_given = given.contains_key(&*String::from_utf8_lossy(&file));
+        if is_given || dyno_files::open(Path::new(OsStr::from_bytes(&file)), SCRIPT_MAX).is_ok() {
             return Ok(file);
         }
         tried.extend_from_slice(b"\n\tno file '");
@@ -90,7 +107,9 @@ mod tests {
 
     #[test]
     fn a_device_is_not_accepted_as_a_script() {
-        let Err(Unread::Unreadable(message)) = read(b"/dev/zero") else { panic!("it has no end") };
+        let Err(Unread::Unreadable(message)) = read(b"/dev/zero", &BTreeMap::new()) else {
+            panic!("it has no end")
+        };
         assert_eq!(message, "cannot read /dev/zero: a device, not a regular file");
     }
 
@@ -120,13 +139,18 @@ mod tests {
         std::fs::create_dir(path("a")).unwrap();
         std::fs::write(path("a/b.lua"), "return 1").unwrap();
         let templates = format!("{};{}", path("?/init.lua"), path("?.lua"));
-        assert_eq!(search(b"a.b", templates.as_bytes()), Ok(path("a/b.lua").into_bytes()));
+        let none = BTreeMap::new();
+        assert_eq!(search(b"a.b", templates.as_bytes(), &none), Ok(path("a/b.lua").into_bytes()));
+        let given = BTreeMap::from([(path("a/b/init.lua"), b"return 2".to_vec())]);
+        let found = search(b"a.b", templates.as_bytes(), &given).expect("it is given");
+        assert_eq!(found, path("a/b/init.lua").into_bytes(), "though it does not exist");
+        assert!(matches!(read(&found, &given), Ok(text) if text == b"return 2"));
         let theirs: (Option<String>, String) = Lua::new()
             .load("return package.searchpath(...)")
             .call(("a.c", templates.as_str()))
             .unwrap();
-        let ours =
-            search(b"a.c", templates.as_bytes()).map_err(|tried| String::from_utf8(tried).unwrap());
+        let ours = search(b"a.c", templates.as_bytes(), &none)
+            .map_err(|tried| String::from_utf8(tried).unwrap());
         assert_eq!(ours, Err(theirs.1));
     }
 }

@@ -1,13 +1,14 @@
 //! Configuration shared by all states of one run of the program.
 
 use crate::chunks::Chunks;
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::engine::SysbenchDriver;
 use dyno_model::retry::RetriedErrors;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The source of the script.
@@ -175,6 +176,8 @@ pub struct Environment {
     pub script: ScriptSource,
     /// Modules that `require` finds first, by name, with their source.
     pub modules: BTreeMap<String, String>,
+    /// Files that take precedence over those of this machine, by the path that a script uses.
+    pub files: BTreeMap<String, Vec<u8>>,
     /// True when scripts may use the output and the working directory. Otherwise their output is
     /// discarded, and modules in that directory are not found.
     pub is_alone: bool,
@@ -184,6 +187,8 @@ pub struct Environment {
     pub argv: Vec<String>,
     /// Number of worker threads.
     pub threads: u32,
+    /// The threads of this process, where others run the rest.
+    pub share: Option<GeneratorShare>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Settings of the random functions.
@@ -222,10 +227,12 @@ impl Environment {
         Self {
             script,
             modules: BTreeMap::new(),
+            files: BTreeMap::new(),
             is_alone: true,
             command: None,
             argv: Vec::new(),
             threads: 1,
+            share: None,
             seed: 0,
             random: RandomSettings::default(),
             databases: Databases::default(),
@@ -237,10 +244,22 @@ impl Environment {
         }
     }
 
+    /// The next number, from 0, of a sequence that all threads share, in all processes.
+    pub(crate) fn next_unique(&self) -> u32 {
+        let nth = self.shared.unique.fetch_add(1, Ordering::Relaxed);
+        self.share.map_or(nth, |share| share.item(nth.into()) as u32)
+    }
+
+    /// The files that states have loaded as Lua so far, by their paths.
+    #[must_use]
+    pub fn loaded_files(&self) -> BTreeMap<String, Vec<u8>> {
+        self.shared.chunks.files()
+    }
+
     /// Whether any state has requested an SQL driver, which determines the layout of sysbench's
     /// reports.
     #[must_use]
     pub fn uses_sql(&self) -> bool {
-        self.shared.uses_sql.load(std::sync::atomic::Ordering::Relaxed)
+        self.shared.uses_sql.load(Ordering::Relaxed)
     }
 }

@@ -1,9 +1,8 @@
 //! The random numbers of `sysbench.rand`.
 
-use crate::environment::{RandomSettings, RandomType, Shared};
+use crate::environment::{Environment, RandomSettings, RandomType};
 use dyno_engine::distribution::Distribution;
 use dyno_engine::random::{Random, Stream};
-use std::sync::atomic::Ordering;
 
 /// The distributions of a run, and the generator of one state.
 pub(crate) struct Draws {
@@ -63,8 +62,8 @@ impl Draws {
     }
 
     /// The next number of the sequence shared by all states, in which no number is repeated.
-    pub(crate) fn unique(&self, shared: &Shared) -> u32 {
-        self.unique.at(shared.unique.fetch_add(1, Ordering::Relaxed))
+    pub(crate) fn unique(&self, environment: &Environment) -> u32 {
+        self.unique.at(environment.next_unique())
     }
 
     /// Appends a text for a pattern: `#` is a digit, `@` a lower-case letter, all other characters
@@ -150,6 +149,8 @@ fn permute(x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::ScriptSource;
+    use dyno_model::client_group::GeneratorShare;
     use std::collections::HashSet;
 
     fn draws(seed: u64, state: u64) -> Draws {
@@ -158,13 +159,26 @@ mod tests {
 
     #[test]
     fn unique_numbers_are_not_repeated_across_states() {
-        let shared = Shared::default();
+        let environment = |share| {
+            let script = ScriptSource::Module("any".to_owned());
+            Environment { share, ..Environment::new(script) }
+        };
+        let alone = environment(None);
         let (a, b) = (draws(1, 0), draws(1, 1));
         let mut seen = HashSet::new();
         for _ in 0..200_000 {
-            assert!(seen.insert(a.unique(&shared)));
-            assert!(seen.insert(b.unique(&shared)));
+            assert!(seen.insert(a.unique(&alone)));
+            assert!(seen.insert(b.unique(&alone)));
         }
+        // Those of two processes, which have two and one of three threads.
+        let parts = [0, 1].map(|part| environment(Some(GeneratorShare::new(3, part, 2))));
+        let mut divided = HashSet::new();
+        for _ in 0..1_000 {
+            for part in [&parts[0], &parts[0], &parts[1]] {
+                assert!(divided.insert(a.unique(part)), "another process has drawn it");
+            }
+        }
+        assert!(divided.is_subset(&seen), "they are those of one process");
         assert_ne!(Unique::new(1).at(0), Unique::new(2).at(0));
         // The bounds of the 32-bit range and of the prime.
         let edges: HashSet<u32> =

@@ -37,19 +37,26 @@ mod tpcb;
 mod transactions;
 
 use dyno_drivers::address::Surroundings;
+use dyno_engine::GeneratorSource;
 use options::Request;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 pub use changes::{mentions, reads};
 pub use options::curve;
+pub use run::divided::PgbenchWork;
 pub use terminal::Terminal;
 pub use tpcb::{TPCB, description as tpcb_description, tpcb, tpcb_statements};
 pub use transactions::{SQL, Transactions, description};
 
 /// Executes the arguments (without the program's name). `interrupts` counts the interrupts by the
-/// user. Returns the exit code.
-pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
+/// user; `source` starts the generators that a command line asks for. Returns the exit code.
+pub fn main(
+    arguments: &[String],
+    terminal: &Arc<dyn Terminal>,
+    interrupts: &AtomicUsize,
+    source: Option<&dyn GeneratorSource<PgbenchWork>>,
+) -> u8 {
     let world = Surroundings::of_process();
     let request = match options::read(arguments, world.variable) {
         Ok(request) => request,
@@ -78,7 +85,7 @@ pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &Ato
             }
         }
         Request::Run(wanted, address) => match resolve(&address, wanted.query_mode) {
-            Ok(target) => run::run(&wanted, &target, terminal, interrupts),
+            Ok(target) => run::run(&wanted, &target, terminal, interrupts, source),
             Err(()) => exit_code::FAILED,
         },
     }

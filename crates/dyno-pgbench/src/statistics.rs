@@ -36,6 +36,20 @@ impl Times {
         self.squares += other.squares;
     }
 
+    /// As numbers, for [`Self::of_notes`].
+    pub(crate) fn notes(&self) -> [u64; 5] {
+        let [min, max, sum, squares] =
+            [self.min, self.max, self.sum, self.squares].map(f64::to_bits);
+        [self.count, min, max, sum, squares]
+    }
+
+    /// Reads what [`Self::notes`] returned.
+    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
+        let count = next();
+        let [min, max, sum, squares] = [(); 4].map(|()| f64::from_bits(next()));
+        Self { count, min, max, sum, squares }
+    }
+
     /// Mean; NaN without values.
     pub(crate) fn mean(&self) -> f64 {
         self.sum / self.count as f64
@@ -139,6 +153,35 @@ impl Tally {
         self.lag.merge(&other.lag);
     }
 
+    /// As numbers, for [`Self::of_notes`].
+    pub(crate) fn notes(&self) -> Vec<u64> {
+        let counts = [
+            self.done,
+            self.skipped,
+            self.retries,
+            self.retried,
+            self.serialization_failures,
+            self.deadlock_failures,
+            self.late,
+        ];
+        [&counts[..], &self.latency.notes(), &self.lag.notes()].concat()
+    }
+
+    /// Reads what [`Self::notes`] returned.
+    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
+        Self {
+            done: next(),
+            skipped: next(),
+            retries: next(),
+            retried: next(),
+            serialization_failures: next(),
+            deadlock_failures: next(),
+            late: next(),
+            latency: Times::of_notes(next),
+            lag: Times::of_notes(next),
+        }
+    }
+
     /// Transactions given up.
     pub(crate) fn failures(&self) -> u64 {
         self.serialization_failures + self.deadlock_failures
@@ -179,6 +222,16 @@ pub(crate) struct CommandTally {
 }
 
 impl CommandTally {
+    /// As numbers, for [`Self::of_notes`].
+    pub(crate) fn notes(&self) -> Vec<u64> {
+        [&[self.failures, self.retries][..], &self.times.notes()].concat()
+    }
+
+    /// Reads what [`Self::notes`] returned.
+    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
+        Self { failures: next(), retries: next(), times: Times::of_notes(next) }
+    }
+
     /// Adds the counts of another one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.times.merge(&other.times);
@@ -222,6 +275,23 @@ mod tests {
             tally.differences(&as_failure),
             ["failed = failures: 1 against 0", "skipped = skipped: 0 against 1"]
         );
+    }
+
+    #[test]
+    fn counts_of_another_process_are_those_that_it_had() {
+        let mut tally = Tally::default();
+        for (ending, latency, tries) in
+            [(Ending::Done, 20.5, 3), (Ending::Deadlock, 0.0, 2), (Ending::Skipped, 0.0, 0)]
+        {
+            tally.count(&finished(ending, latency, tries), true, Some(15));
+        }
+        let mut notes = tally.notes().into_iter();
+        assert_eq!(Tally::of_notes(&mut || notes.next().expect("there are as many")), tally);
+        assert_eq!(notes.next(), None);
+        let command = CommandTally { times: tally.latency, failures: 3, retries: 5 };
+        let mut notes = command.notes().into_iter();
+        let read = CommandTally::of_notes(&mut || notes.next().expect("there are as many"));
+        assert_eq!((read, notes.next()), (command, None));
     }
 
     #[test]

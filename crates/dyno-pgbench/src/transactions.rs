@@ -476,6 +476,14 @@ impl Workload for Transactions {
         kinds.map(|kind| self.program.kinds[usize::from(*kind)]).collect()
     }
 
+    fn notes(&self) -> Vec<u64> {
+        self.audit.notes()
+    }
+
+    fn take_notes(&self, notes: &[u64]) {
+        self.audit.take_notes(notes);
+    }
+
     async fn audit(
         &self,
         connection: &mut Connection,

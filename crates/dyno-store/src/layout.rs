@@ -26,6 +26,8 @@ pub const MONITOR_FILE: &str = "monitor.csv";
 pub const SESSIONS_FILE: &str = "sessions.csv";
 /// Reads and writes of a trial's clients, where the workload records a history.
 pub const HISTORY_FILE: &str = "history.edn";
+/// The secret key with which a run in a cluster has signed its tables; not part of the results.
+pub const KEY_FILE: &str = ".key";
 /// Folder with the logs of servers started by dyno.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 

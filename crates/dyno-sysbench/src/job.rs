@@ -2,6 +2,7 @@
 
 use crate::logger::Logger;
 use crate::options::Options;
+use crate::run::divided::SysbenchWork;
 use dyno_engine::GeneratorSource;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) struct Job<'a> {
     /// The script's name as given.
     pub(crate) script: String,
     /// Starts generators, where the program can.
-    pub(crate) source: Option<&'a dyn GeneratorSource>,
+    pub(crate) source: Option<&'a dyn GeneratorSource<SysbenchWork>>,
     /// Seed of all random numbers: the user's, or from the clock.
     pub(crate) seed: u64,
 }

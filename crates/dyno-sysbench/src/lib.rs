@@ -31,4 +31,5 @@ pub use dyno_lua::STACK as SCRIPT_STACK;
 pub use logger::{Terminal, Transcript};
 pub use options::curve;
 pub use program::main;
+pub use run::divided::{ScriptWork, SysbenchWork};
 pub use workload::{Scripts, declared_options, description};

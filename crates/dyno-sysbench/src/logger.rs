@@ -136,6 +136,14 @@ impl Logger {
         self.log(Level::Notice, text);
     }
 
+    /// Writes lines that the logger of another process has written.
+    pub(crate) fn forward(&self, lines: &str) {
+        let mut streams = self.lock();
+        let lines = format!("{}{lines}", streams.repetitions());
+        streams.last = None;
+        self.write(&mut streams, &lines);
+    }
+
     /// Text on standard output for every verbosity: help, version, a JSON document. No line end is
     /// added.
     pub(crate) fn print(&self, text: &str) {

@@ -6,6 +6,7 @@ use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
+use crate::run::divided::SysbenchWork;
 use crate::run::{LoadedScript, Opened, Unusable, bundled, commands, environment, measure};
 use dyno_engine::GeneratorSource;
 use dyno_files::SCRIPT_MAX;
@@ -26,7 +27,7 @@ pub fn main(
     name: &str,
     terminal: Terminal,
     interrupts: &AtomicUsize,
-    source: Option<&dyn GeneratorSource>,
+    source: Option<&dyn GeneratorSource<SysbenchWork>>,
 ) -> u8 {
     let logger = Arc::new(Logger::new(terminal));
     let options = match Options::parse(arguments) {
@@ -180,13 +181,6 @@ fn lua(
     tell(&job.logger, &job.options.warnings[known..]);
     if let Some(code) = bundled_name.and_then(|name| bundled::perform(&job, name)) {
         return code;
-    }
-    if job.options.general.generators.is_some() && job.command() == "run" {
-        job.logger.fatal(
-            "--generators is for bundled scripts that dyno runs natively: a script in Lua counts \
-             its threads itself",
-        );
-        return FAILED;
     }
     match opened.loaded(&job.options) {
         Ok(script) => command(&job, &script),

@@ -8,16 +8,20 @@ use crate::options::{OptionError, Options, registry};
 use crate::preparation::{Before, Origin, Origins, Read, already, at_odds};
 use crate::run::commands::{self, failed, watched};
 use crate::run::reporter::Start;
-use crate::run::scripts::{LuaScripts, Part, kinds};
-use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
+use crate::run::scripts::{self, LuaScripts, Part, kinds};
+use crate::run::{LoadedScript, Opened, Unusable, environment};
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::workload::{ClientId, DataSet, TableDefinition, WorkloadContext};
-use dyno_engine::{CustomAudit, TrialError, TrialInput, run_script_trial};
+use dyno_engine::{
+    CustomAudit, LoadInput, PartialResult, ScriptThreads, Start as CommonStart, TrialError,
+    TrialInput, run_script_part, run_script_trial,
+};
 use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
     WorkloadDescription, WorkloadOptions,
 };
+use dyno_model::client_group::GeneratorShare;
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::TrialRecord;
@@ -162,13 +166,15 @@ struct Usage<'a> {
     threads: u32,
     seed: u64,
     targets: Vec<Target>,
+    /// The threads of this process, where generators run them.
+    share: Option<GeneratorShare>,
     logger: &'a Arc<Logger>,
 }
 
 impl<'a> Usage<'a> {
     /// For inspection.
     fn of_nothing(logger: &'a Arc<Logger>) -> Self {
-        Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), logger }
+        Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), share: None, logger }
     }
 }
 
@@ -234,13 +240,14 @@ impl Source {
         line.extend(general.iter().map(|(name, value)| format!("--{name}={value}")));
         let arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
         let of_options =
-            |error: &OptionError| format!("the script {}: {}", script.name, words(error));
+            |error: &OptionError| format!("the script {}: {}", script.name, error.words());
         let mut options = Options::parse(&arguments).map_err(|error| of_options(&error))?;
         let text = ScriptSource::Text { name: file, text: script.text.clone().into_bytes() };
         let mut environment =
             environment::environment(text, &options, line, usage.seed, usage.logger);
         environment.modules.clone_from(&self.modules);
         environment.is_alone = false;
+        environment.share = usage.share;
         if let Some(driver) = Engine::of_sysbench(driver) {
             environment.databases.access_mut(driver).targets.clone_from(&usage.targets);
         }
@@ -316,8 +323,8 @@ impl Source {
                 break;
             }
             let targets = vec![target.clone()];
-            let usage =
-                Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
+            let (threads, seed) = (data.threads, data.seed);
+            let usage = Usage { command, threads, seed, targets, share: None, logger: &logger };
             let (mut loaded, options) = self.loaded(script, &usage).map_err(failed)?;
             let Some(origin) = origin(&loaded.main, command, script).filter(|it| left.remove(it))
             else {
@@ -362,14 +369,6 @@ impl Source {
             }
         }
         Ok(())
-    }
-}
-
-fn words(error: &OptionError) -> &str {
-    match error {
-        OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text) => {
-            text.trim_end()
-        }
     }
 }
 
@@ -506,45 +505,15 @@ impl Scripts {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        let (logger, _) = silent();
-        let source = &self.data.source;
         // A script cannot switch to another node when one is lost, so it does not get spare nodes.
         let nodes = input.nodes.iter().filter(|node| !node.is_spare);
         let nodes = nodes.map(|node| node.client_target.as_ref().unwrap_or(&node.target));
-        let usage = Usage {
-            command: "run",
-            threads: input.load.clients.clients,
-            seed: input.load.seed,
-            targets: nodes.cloned().collect(),
-            logger: &logger,
-        };
-        let trouble = |message: String| TrialError::Script { client: ClientId(0), message };
-        let (mut parts, mut mains) = (Vec::new(), Vec::new());
-        for script in &source.scripts {
-            let (LoadedScript { main, recipe }, options) =
-                source.loaded(script, &usage).map_err(trouble)?;
-            let (name, seed) = (file(script), usage.seed);
-            let interrupts = input.load.interrupts;
-            let job = Job {
-                options,
-                logger: Arc::clone(&logger),
-                interrupts,
-                source: None,
-                script: name,
-                seed,
-            };
-            if main.has_global("init") {
-                let outcome = watched(&job, &main, || main.call("init", None));
-                outcome.map_err(|error| trouble(failed("init", &error.message)))?;
-            }
-            parts.push(Part { name: script.name.clone(), weight: script.weight, recipe });
-            mains.push((job, main));
+        let Loaded { mains, threads, clients } =
+            self.loaded(nodes.cloned().collect(), &input.load, None)?;
+        for (job, main) in mains.iter().filter(|(_, main)| main.has_global("init")) {
+            let outcome = watched(job, main, || main.call("init", None));
+            outcome.map_err(|error| trouble(failed("init", &error.message)))?;
         }
-        let general = &mains.first().expect("a workload has a script").0.options.general;
-        let (threads, start) = (measure::threads(general), Arc::new(Start::new(&logger, general)));
-        let audit = Arc::clone(&self.audit);
-        let clients =
-            LuaScripts { parts, seed: usage.seed, audit, logger: Arc::clone(&logger), start };
         let record = run_script_trial(clients, &self.audit, &threads, input, listener)?;
         for (job, main) in mains.iter().filter(|(_, main)| main.has_global("done")) {
             // The figures have already been collected.
@@ -552,6 +521,64 @@ impl Scripts {
         }
         Ok(record)
     }
+
+    /// Measures the clients of one of several generators. `init` and `done` run where the trial is
+    /// coordinated.
+    ///
+    /// # Errors
+    /// When they cannot begin.
+    pub fn run_part(
+        self,
+        (targets, spare): (&[Target], usize),
+        input: &LoadInput<'_>,
+        ready: impl FnOnce() -> Result<CommonStart, TrialError>,
+        listener: &mut dyn Listener,
+    ) -> Result<PartialResult, TrialError> {
+        let targets = targets[..targets.len() - spare].to_vec();
+        let loaded = self.loaded(targets, input, Some(input.clients))?;
+        run_script_part(loaded.clients, &self.audit, &loaded.threads, input, ready, listener)
+    }
+
+    fn loaded<'a>(
+        &self,
+        targets: Vec<Target>,
+        input: &LoadInput<'a>,
+        share: Option<GeneratorShare>,
+    ) -> Result<Loaded<'a>, TrialError> {
+        let ((logger, _), source, seed) = (silent(), &self.data.source, input.seed);
+        let threads = input.clients.clients;
+        let usage = Usage { command: "run", threads, seed, targets, share, logger: &logger };
+        let (mut parts, mut mains) = (Vec::new(), Vec::new());
+        for script in &source.scripts {
+            let (LoadedScript { main, recipe }, options) =
+                source.loaded(script, &usage).map_err(trouble)?;
+            let job = Job {
+                options,
+                logger: Arc::clone(&logger),
+                interrupts: input.interrupts,
+                source: None,
+                script: file(script),
+                seed,
+            };
+            parts.push(Part { name: script.name.clone(), weight: script.weight, recipe });
+            mains.push((job, main));
+        }
+        let general = &mains.first().expect("a workload has a script").0.options.general;
+        let (created, start) = (scripts::threads(general), Arc::new(Start::new(&logger, general)));
+        let clients = LuaScripts { parts, seed, audit: Arc::clone(&self.audit), logger, start };
+        Ok(Loaded { mains, threads: created, clients })
+    }
+}
+
+/// The scripts of a trial: their main states, and their threads.
+struct Loaded<'a> {
+    mains: Vec<(Job<'a>, State)>,
+    threads: ScriptThreads,
+    clients: LuaScripts,
+}
+
+fn trouble(message: String) -> TrialError {
+    TrialError::Script { client: ClientId(0), message }
 }
 
 impl DataSet for Data {

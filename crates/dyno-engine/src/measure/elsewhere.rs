@@ -1,7 +1,7 @@
 //! The coordinator of a trial whose clients are in other processes: starts them together, puts
 //! their intervals and results together as they arrive, and ends all when one of them fails.
 
-use super::load::{LoadInput, TrialError};
+use super::load::{LoadInput, LoadRecord, TrialError};
 use super::partial_result::{Ended, Measured, PartialResult, Remains};
 use super::stall::StallDetector;
 use super::start::Start;
@@ -14,7 +14,6 @@ use dyno_model::catalog::Growth;
 use dyno_model::client_group::GeneratorShare;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::launcher::LauncherKind;
-use dyno_model::plan::WorkloadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
 use dyno_model::target::Target;
@@ -58,13 +57,13 @@ pub trait Generators {
 }
 
 /// A load outside of an experiment that generators drive.
-pub struct DividedLoad<'a> {
+pub struct DividedLoad<'a, W> {
     /// Number of generators.
     pub generators: u32,
     /// What starts them.
     pub launcher: LauncherKind,
-    /// The workload of all clients.
-    pub workload: WorkloadPlan,
+    /// What all clients do.
+    pub work: W,
     /// Where the clients connect.
     pub targets: &'a [Target],
     /// The load of all clients.
@@ -72,16 +71,40 @@ pub struct DividedLoad<'a> {
 }
 
 /// Starts generators for a load outside of an experiment.
-pub trait GeneratorSource: Sync {
+pub trait GeneratorSource<W>: Sync {
     /// Calls `run` with the generators of a load, and ends them afterwards.
     ///
     /// # Errors
     /// Why they could not be started.
     fn with_generators(
         &self,
-        load: &DividedLoad<'_>,
+        load: &DividedLoad<'_, W>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String>;
+}
+
+impl<W> DividedLoad<'_, W> {
+    /// Measures the load with generators of a source.
+    ///
+    /// # Errors
+    /// Those of `run`, and when generators cannot be started.
+    pub fn measure(
+        &self,
+        source: Option<&dyn GeneratorSource<W>>,
+        run: impl FnOnce(&dyn Generators) -> Result<LoadRecord, TrialError>,
+    ) -> Result<LoadRecord, TrialError> {
+        let failed = |reason: &str| Err(TrialError::Failed(reason.into()));
+        let Some(source) = source else { return failed("this program cannot start generators") };
+        let (mut run, mut outcome) = (Some(run), None);
+        let started = source.with_generators(self, &mut |generators| {
+            outcome = run.take().map(|run| run(generators));
+        });
+        match (started, outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Err(reason), _) => failed(&reason),
+            (Ok(()), None) => failed("no generator was started"),
+        }
+    }
 }
 
 /// A report of a generator to the coordinator.
@@ -104,6 +127,8 @@ pub enum PartReport {
     Done(Box<PartialResult>),
     /// It loads data, before a trial.
     Loading(LoadReport),
+    /// A message of its program for the terminal.
+    Said(String),
 }
 
 /// What is known of each generator.
@@ -169,6 +194,7 @@ impl Coordinator<'_> {
                     });
                 }
                 Some((from, PartReport::Ready)) => self.each[from].is_ready = true,
+                Some((_, PartReport::Said(text))) => listener.said(&text),
                 Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, reason)),
                 Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
                 None => {}
@@ -213,8 +239,11 @@ impl Coordinator<'_> {
                 let from = self.each.iter().position(|it| it.result.is_none()).unwrap_or(0);
                 return Err(self.failed(from, "it did not end in time"));
             }
-            let Some((from, report)) = self.generators.next(CHECK_INTERVAL)? else { continue };
-            self.take(from, report, window)?;
+            match self.generators.next(CHECK_INTERVAL)? {
+                Some((_, PartReport::Said(text))) => listener.said(&text),
+                Some((from, report)) => self.take(from, report, window)?,
+                None => continue,
+            }
             let until = self.each.iter().map(|it| it.until).min().unwrap_or(0);
             if until < u64::MAX {
                 while let Some(interval) = self.collector.complete(until) {
@@ -250,7 +279,10 @@ impl Coordinator<'_> {
                 self.each[from].result = Some(*result);
             }
             PartReport::Failed(reason) => return Err(self.failed(from, reason)),
-            PartReport::Connected(_) | PartReport::Ready | PartReport::Loading(_) => {}
+            PartReport::Connected(_)
+            | PartReport::Ready
+            | PartReport::Loading(_)
+            | PartReport::Said(_) => {}
         }
         Ok(())
     }

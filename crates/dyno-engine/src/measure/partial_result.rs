@@ -261,6 +261,44 @@ fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::record::WorkerRecord;
+
+    #[test]
+    fn each_generator_is_described_by_what_it_measured_of_itself() {
+        let worker = |clients, cpu| WorkerRecord {
+            clients,
+            cpu: Nanos(cpu),
+            wall: Nanos(100),
+            ..WorkerRecord::default()
+        };
+        let own = GeneratorRecord {
+            cpu_user: Nanos(30),
+            cpu_system: Nanos(12),
+            wakeup_lag_p99: 7,
+            memory_peak: 9,
+            workers: vec![worker(3, 20), worker(2, 80)],
+            ..GeneratorRecord::default()
+        };
+        let counters = TrialCounters { committed: 5, ..TrialCounters::default() };
+        let result =
+            PartialResult { generator: own, counters, steal: 0.25, ..PartialResult::default() };
+        let mut part = GeneratorPart { number: 1, host: "load1".to_owned(), ..Default::default() };
+        result.describe(&mut part, false);
+        let expected = GeneratorPart {
+            number: 1,
+            host: "load1".to_owned(),
+            clients: 5,
+            committed: 5,
+            cpu: Nanos(42),
+            busiest_worker: 0.8,
+            held_up: result.generator.held_up(),
+            wakeup_lag_p99: 7,
+            steal: 0.25,
+            memory_peak: 9,
+            ..GeneratorPart::default()
+        };
+        assert_eq!(part, expected);
+    }
 
     #[test]
     fn what_generators_leave_is_added_or_the_worst_of_them_and_each_is_described_by_its_own() {

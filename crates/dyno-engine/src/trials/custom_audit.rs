@@ -29,6 +29,12 @@ struct Count {
     undone: AtomicU64,
 }
 
+impl Count {
+    fn all(&self) -> [&AtomicU64; 3] {
+        [&self.begun, &self.committed, &self.undone]
+    }
+}
+
 /// All rules and their state. An audit fails when a value cannot be queried.
 #[derive(Default)]
 pub struct CustomAudit {
@@ -96,6 +102,20 @@ impl CustomAudit {
         };
     }
 
+    /// The counters as numbers, for [`Self::take_notes`] in another process.
+    #[must_use]
+    pub fn notes(&self) -> Vec<u64> {
+        let all = self.counts.iter().flat_map(Count::all);
+        all.map(|counter| counter.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Adds the counters of another process.
+    pub fn take_notes(&self, notes: &[u64]) {
+        for (counter, note) in self.counts.iter().flat_map(Count::all).zip(notes) {
+            counter.fetch_add(*note, Ordering::Relaxed);
+        }
+    }
+
     /// The values before a trial.
     pub async fn values(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
         let mut values = Vec::with_capacity(self.rules.len());
@@ -126,7 +146,8 @@ impl CustomAudit {
         let (mut smallest, mut largest) = (before, before);
         for (script, step) in steps {
             let count = &self.counts[*script];
-            let [begun, committed, undone] = [&count.begun, &count.committed, &count.undone]
+            let [begun, committed, undone] = count
+                .all()
                 .map(|number| i64::try_from(number.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
             let sure = step.saturating_mul(committed);
             let doubt = step.saturating_mul(begun - committed - undone);

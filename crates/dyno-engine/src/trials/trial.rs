@@ -81,8 +81,20 @@ pub fn run_divided_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Connecting));
+    divided(&native, generators, input, listener)
+}
+
+/// Measures the clients of generators without observers or audit.
+fn divided(
+    clients: &impl Clients,
+    generators: &dyn Generators,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
     let ready = || generators.start().map(Start::at);
-    let (measured, _) = elsewhere::measure(&native.kinds(), generators, input, ready, listener)?;
+    let (measured, remains) =
+        elsewhere::measure(&clients.kinds(), generators, input, ready, listener)?;
+    remains.into_iter().for_each(|it| clients.take_remains(it));
     Ok(measured.record)
 }
 
@@ -100,6 +112,23 @@ pub fn run_script<S: Script>(
     listener.event(&input.enters(Phase::Connecting));
     let audit = &CustomAudit::default();
     alone(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
+}
+
+/// As [`run_script`], but the threads are those of generators. Nothing of the script runs here.
+///
+/// # Errors
+/// As [`run_script`], and when a generator fails or is lost.
+pub fn run_divided_script<S: Script>(
+    script: S,
+    threads: &ScriptThreads,
+    generators: &dyn Generators,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
+    listener.event(&input.enters(Phase::Connecting));
+    let audit = &CustomAudit::default();
+    let clients = ScriptClients { script: Arc::new(script), threads, audit };
+    divided(&clients, generators, input, listener)
 }
 
 /// Measures clients without observers or audit.
@@ -280,6 +309,14 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         Some(self.threads.ready_limit)
     }
 
+    fn remains(&self) -> Remains {
+        Remains { notes: vec![self.audit.notes()], ..Remains::default() }
+    }
+
+    fn take_remains(&self, remains: Remains) {
+        remains.notes.iter().for_each(|notes| self.audit.take_notes(notes));
+    }
+
     async fn baseline(
         &self,
         _database: usize,
@@ -356,9 +393,38 @@ pub fn run_part<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
     let workloads = workloads.into_iter().map(Arc::new).collect();
-    let clients = Arc::new(NativeClients::new(workloads, targets, spare, input.load));
+    part(
+        &Arc::new(NativeClients::new(workloads, targets, spare, input.load)),
+        input,
+        ready,
+        listener,
+    )
+}
+
+/// As [`run_part`], for the threads of a script. What the audit counts is added to `audit` in the
+/// coordinator.
+///
+/// # Errors
+/// As [`run_part`].
+pub fn run_script_part<S: Script>(
+    script: S,
+    audit: &CustomAudit,
+    threads: &ScriptThreads,
+    input: &LoadInput<'_>,
+    ready: impl FnOnce() -> Result<Start, TrialError>,
+    listener: &mut dyn Listener,
+) -> Result<PartialResult, TrialError> {
+    part(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
+}
+
+fn part(
+    clients: &impl Clients,
+    input: &LoadInput<'_>,
+    ready: impl FnOnce() -> Result<Start, TrialError>,
+    listener: &mut dyn Listener,
+) -> Result<PartialResult, TrialError> {
     let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
-    let ended = run_pool(&clients, worker_pool, ready, listener)?;
+    let ended = run_pool(clients, worker_pool, ready, listener)?;
     Ok(ended.into_part(clients.remains(), listener))
 }
 

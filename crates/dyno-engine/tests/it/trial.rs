@@ -335,7 +335,7 @@ fn clients_that_cannot_connect_fail_the_trial_before_it_begins() {
     .run();
     match outcome {
         Err(TrialError::NotConnected(failure)) => {
-            assert_eq!(failure.kind, FailureKind::OutOfConnections)
+            assert_eq!(failure.kind, FailureKind::OutOfConnections);
         }
         other => panic!("expected failed connections, got {other:?}"),
     }

@@ -56,6 +56,31 @@ package.loaders[3] = function(name)
   return chunk
 end
 
+-- Lua's own do not record what they load, which other processes that run the script need.
+local own_loadfile, own_dofile = loadfile, dofile
+
+function loadfile(path, ...)
+  if type(path) ~= "string" or select("#", ...) > 0 then
+    return own_loadfile(path, ...)
+  end
+  local chunk, reason, message = load_file(path)
+  if not chunk then
+    return nil, (reason == "missing" and "cannot open " or "") .. message
+  end
+  return chunk
+end
+
+function dofile(path)
+  if type(path) ~= "string" then
+    return own_dofile(path)
+  end
+  local chunk, message = loadfile(path)
+  if not chunk then
+    error(message, 0)
+  end
+  return chunk()
+end
+
 -- The script's chunk; otherwise nil, the reason (`missing` or `syntax`) and a message.
 function native.find_script(kind, name, text)
   if kind == "file" then

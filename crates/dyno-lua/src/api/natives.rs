@@ -12,6 +12,7 @@ use crate::sql::{Around, Done, Sql, TROUBLE, Trouble};
 use crate::{modules, scalars};
 use dyno_model::engine::Engine;
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -140,7 +141,10 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "search",
         lua.create_function(|lua, (name, path): (LuaString, LuaString)| {
-            match chunks::search(&name.as_bytes(), &path.as_bytes()) {
+            let environment = with_some(|context| Arc::clone(&context.environment));
+            let none = BTreeMap::new();
+            let given = environment.as_ref().map_or(&none, |environment| &environment.files);
+            match chunks::search(&name.as_bytes(), &path.as_bytes(), given) {
                 Ok(file) => Ok((Some(lua.create_string(file)?), None)),
                 Err(tried) => Ok((None, Some(lua.create_string(tried)?))),
             }
@@ -218,7 +222,9 @@ fn load(lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Loaded> {
 }
 
 fn load_file(lua: &Lua, path: &[u8]) -> mlua::Result<Loaded> {
-    match chunks::read(path) {
+    let environment = with_some(|context| Arc::clone(&context.environment));
+    let none = BTreeMap::new();
+    match chunks::read(path, environment.as_ref().map_or(&none, |it| &it.files)) {
         Ok(text) => load(lua, &format!("@{}", String::from_utf8_lossy(path)), &text),
         Err(Unread::Missing(message)) => Ok((None, Some("missing"), Some(message))),
         Err(Unread::Unreadable(message)) => Ok((None, Some("syntax"), Some(message))),

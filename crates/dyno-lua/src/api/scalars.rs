@@ -80,7 +80,7 @@ scalars! {
     rand_pareto(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Pareto, low, high);
     rand_zipfian(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Zipfian, low, high);
     rand_unique() -> f64 = "double (*)(void)" => with(0.0, |context| {
-        f64::from(context.draws.unique(&context.environment.shared))
+        f64::from(context.draws.unique(&context.environment))
     });
     rand_double() -> f64 = "double (*)(void)" => with(0.0, |context| context.draws.unit());
     rand_bits() -> u64 = "uint64_t (*)(void)" => with(0, |context| context.draws.bits());

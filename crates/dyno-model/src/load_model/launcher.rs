@@ -68,3 +68,16 @@ crate::named! {
         Kubernetes = "kubernetes",
     }
 }
+
+impl LauncherKind {
+    /// The launcher of a command line that has no table `[launcher]`.
+    ///
+    /// # Errors
+    /// Which ones it can be, as the end of a sentence.
+    pub fn of_command_line(text: &str) -> Result<Self, &'static str> {
+        let alone = [Self::Local, Self::Slurm, Self::Mpi];
+        Self::named(text).filter(|kind| alone.contains(kind)).ok_or(
+            "it is local, slurm or mpi; others need a table [launcher] in a spec of `dyno run`",
+        )
+    }
+}

@@ -258,6 +258,9 @@ pub trait Listener {
     /// [`Self::commits_stopped`] is reported where that of all is known.
     fn commit_activity(&mut self, _activity: CommitActivity) {}
 
+    /// The program of a generator has a message for the terminal.
+    fn said(&mut self, _text: &str) {}
+
     /// The monitor took a sample of machine and server.
     fn sample(&mut self, _sample: &Sample) {}
 
@@ -284,6 +287,10 @@ impl Listener for Listeners<'_> {
 
     fn commits_stopped(&mut self, since: Option<Nanos>) {
         self.0.iter_mut().for_each(|listener| listener.commits_stopped(since));
+    }
+
+    fn said(&mut self, text: &str) {
+        self.0.iter_mut().for_each(|listener| listener.said(text));
     }
 
     fn sample(&mut self, sample: &Sample) {

@@ -301,6 +301,20 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// True when generators were lost or have failed.
+    #[must_use]
+    pub fn is_of_generators(&self) -> bool {
+        match self {
+            Self::GeneratorLost { .. }
+            | Self::GeneratorFailed { .. }
+            | Self::AllGeneratorsLost(_) => true,
+            Self::InDatabase { reason, .. } | Self::BackgroundFailed { reason, .. } => {
+                reason.is_of_generators()
+            }
+            _ => false,
+        }
+    }
+
     /// The reason with its database, where there are several.
     #[must_use]
     pub fn in_database(self, database: Option<&str>) -> Self {

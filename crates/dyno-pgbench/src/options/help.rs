@@ -74,8 +74,10 @@ How to run it:
                            in random order
   --exit-on-abort          end the run when a client is aborted
   --failures-detailed      count failures by their kind
+  --generators=NUM         let so many processes drive the clients
   --hang-timeout=SECONDS   cut off what still runs so long after -T (default 30;
                            0: no limit)
+  --launcher=NAME          what starts them: local, slurm or mpi (default local)
   --log-prefix=PREFIX      beginning of log files' names (default \"pgbench_log\")
   --max-tries=NUM          tries of a transaction after serialization failures and
                            deadlocks (default 1; 0: no limit)

@@ -14,7 +14,9 @@ pub(crate) mod target;
 pub use curve::curve;
 pub(crate) use reader::read;
 
+use dyno_model::launcher::LauncherKind;
 use dyno_model::target::QueryMode;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -114,7 +116,7 @@ pub(crate) enum Source {
 }
 
 /// When the run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Length {
     /// After this many transactions per client.
     Transactions(u64),
@@ -141,7 +143,7 @@ pub(crate) enum Seed {
 }
 
 /// The options of a run that appear in reports.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Style {
     /// `-R`, transactions per second.
     pub(crate) rate: Option<f64>,
@@ -196,6 +198,10 @@ pub(crate) struct Run {
     pub(crate) hang_timeout: Option<Duration>,
     /// `--results`
     pub(crate) results: Option<PathBuf>,
+    /// `--generators`: processes that drive the clients; `None`: this one.
+    pub(crate) generators: Option<u32>,
+    /// `--launcher`: what starts them.
+    pub(crate) launcher: LauncherKind,
 }
 
 /// Parameters of the transaction log.

@@ -298,6 +298,14 @@ impl Workload for Scripts {
         client.verdict
     }
 
+    fn notes(&self) -> Vec<u64> {
+        self.0.notes()
+    }
+
+    fn take_notes(&self, notes: &[u64]) {
+        self.0.take_notes(notes);
+    }
+
     async fn audit(
         &self,
         _connection: &mut dyno_drivers::Connection,

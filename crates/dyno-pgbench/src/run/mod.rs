@@ -2,10 +2,11 @@
 //!
 //! * this file: the sequence of steps; [`setup`]: queries about the tables; [`scene`]: state shared
 //!   by clients;
-//! * [`client`]: transactions and their tries;
+//! * [`client`]: transactions and their tries; [`divided`]: clients of generators;
 //! * [`progress`], [`log_files`], [`results`]: output during the run.
 
 mod client;
+pub(crate) mod divided;
 mod log_files;
 mod progress;
 mod results;
@@ -17,14 +18,17 @@ use crate::expression::variables::Names;
 use crate::failure;
 use crate::options::{Length, Run, Seed, Source, help};
 use crate::own::OWN;
-use crate::perform::{Program, first_words, micros};
+use crate::perform::micros;
 use crate::report::summary::{ScriptCounters, Summary, render};
-use crate::script::{self, Action, Command, Script, builtin};
+use crate::script::{self, Script, builtin};
 use crate::terminal::Terminal;
 use client::Scripts;
+use divided::PgbenchWork;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock, open_files};
 use dyno_engine::schema;
-use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
+use dyno_engine::{
+    DividedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_divided_load, run_load,
+};
 use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -33,12 +37,12 @@ use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use log_files::LogFiles;
 use progress::ProgressThread;
-use scene::{Counters, Scene};
+use scene::Scene;
 use setup::{Impossible, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Longer than any run.
 const FOREVER: Nanos = Nanos(u64::MAX / 4);
@@ -49,8 +53,11 @@ pub(crate) fn run(
     target: &Target,
     terminal: &Arc<dyn Terminal>,
     interrupts: &AtomicUsize,
+    source: Option<&dyn GeneratorSource<PgbenchWork>>,
 ) -> u8 {
-    if let Err(short) = open_files::make_room(target.engine, options.clients) {
+    // Connections of generators are theirs.
+    let own = if options.generators.is_some() { 0 } else { options.clients };
+    if let Err(short) = open_files::make_room(target.engine, own) {
         let (needed, allowed) = (short.needed, short.allowed);
         terminal
             .error(&format!("need at least {needed} open files, but system limit is {allowed}"));
@@ -61,7 +68,7 @@ pub(crate) fn run(
         return exit_code::FAILED;
     }
     prepare(options, target, terminal)
-        .and_then(|scene| measure(&scene, target, interrupts))
+        .and_then(|scene| measure(&scene, target, interrupts, source))
         .unwrap_or(exit_code::FAILED)
 }
 
@@ -111,34 +118,9 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         let why = format!("could not open logfile \"{name}\": {}", reason(&error));
         Impossible::told(&**terminal, &why)
     })?;
-    let beginnings = scene::beginnings(options, seed, scale, &mut names);
-    let counters = Mutex::new(Counters::new(&scripts));
-    let program = Program::new(scripts, names, target.engine, target.query_mode, kind_name);
-    Ok(Arc::new(Scene {
-        program: Arc::new(program),
-        options: options.clone(),
-        seed,
-        scale,
-        partitions,
-        server_version,
-        log,
-        terminal: Arc::clone(terminal),
-        tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
-        beginnings,
-        counters,
-    }))
-}
-
-/// Names of commands that send something: number and first words, with several scripts prefixed by
-/// the script's number.
-fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
-    let Command { action, line } = &scripts[script].commands[command];
-    let words =
-        if *action == Action::EndPipeline { "pipeline".to_owned() } else { first_words(line) };
-    match scripts.len() {
-        1 => format!("{} {words}", command + 1),
-        _ => format!("{}.{} {words}", script + 1, command + 1),
-    }
+    let (sending, drawn) = ((target.engine, target.query_mode), (seed, scale));
+    let scene = Scene::new((scripts, names), sending, options, drawn, Arc::clone(terminal));
+    Ok(Arc::new(Scene { partitions, server_version, log, ..scene }))
 }
 
 /// Reads all scripts, then parses them.
@@ -167,12 +149,8 @@ fn read_scripts(
         }
     };
     let sources = options.scripts.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let syntax = engine.dialect().syntax;
-    let parse = |(name, weight, text): &(String, u32, String)| {
-        script::parse(name, text, *weight, syntax, names)
-            .map_err(|error| Impossible::told(terminal, &error.to_string()))
-    };
-    sources.iter().map(parse).collect()
+    script::parse_all(&sources, engine.dialect().syntax, names)
+        .map_err(|error| Impossible::told(terminal, &error.to_string()))
 }
 
 fn load_plan(options: &Run) -> LoadPlan {
@@ -186,13 +164,19 @@ fn load_plan(options: &Run) -> LoadPlan {
         grace: options.hang_timeout.map_or(FOREVER, Nanos::from),
         time_limit: FOREVER,
         workers: Some(options.jobs),
+        generators: options.generators,
         attempts_max: 1,
         rate: options.style.rate,
         ..LoadPlan::new(stop)
     }
 }
 
-fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Result<u8> {
+fn measure(
+    scene: &Arc<Scene>,
+    target: &Target,
+    interrupts: &AtomicUsize,
+    source: Option<&dyn GeneratorSource<PgbenchWork>>,
+) -> Result<u8> {
     let (options, terminal) = (&scene.options, &*scene.terminal);
     let load = load_plan(options);
     let folder = options.results.as_deref().map(|root| results::create(root, scene, &load, target));
@@ -208,13 +192,24 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let mut progress = progress.transpose()?;
     let progress_too = progress.iter_mut().map(|progress| progress as &mut dyn Listener);
     let folder_too = folder.iter_mut().map(|folder| folder as &mut dyn Listener);
-    let mut listeners = Listeners(progress_too.chain(folder_too).collect());
+    let mut messages = Messages(terminal);
+    let others = progress_too.chain(folder_too);
+    let mut listeners = Listeners(others.chain([&mut messages as &mut dyn Listener]).collect());
     let input = LoadInput {
         shares_machine: dyno_drivers::address::shares_machine(&target.endpoint),
         ..LoadInput::new(TRIAL, options.clients, &load, scene.seed, interrupts)
     };
-    let measured =
-        run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
+    let (clients, targets) = (Scripts(Arc::clone(scene)), std::slice::from_ref(target));
+    let measured = match options.generators {
+        None => run_load(clients, targets, &input, &mut listeners),
+        Some(generators) => {
+            let (launcher, work) = (options.launcher, PgbenchWork::new(scene));
+            let load = DividedLoad { generators, launcher, work, targets, input: &input };
+            load.measure(source, |generators| {
+                run_divided_load(clients, targets, generators, &input, &mut listeners)
+            })
+        }
+    };
     // The last line of progress precedes the report.
     drop(progress);
     let aborted = lock(&scene.counters).aborted;
@@ -252,6 +247,15 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
         return Ok(exit_code::INCOMPLETE);
     }
     Ok(exit_code::OK)
+}
+
+/// Shows what generators have to say.
+struct Messages<'a>(&'a dyn Terminal);
+
+impl Listener for Messages<'_> {
+    fn said(&mut self, text: &str) {
+        self.0.message(text);
+    }
 }
 
 fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {

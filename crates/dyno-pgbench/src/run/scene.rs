@@ -3,12 +3,13 @@
 use super::log_files::LogFiles;
 use crate::expression::variables::{Names, Variables};
 use crate::options::{Length, PartitionMethod, Run};
-use crate::perform::Program;
+use crate::perform::{Program, first_words};
 use crate::random::Generator;
-use crate::script::Script;
+use crate::script::{Action, Command, Script};
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
 use dyno_drivers::lock;
+use dyno_model::target::{Engine, QueryMode};
 use std::sync::{Arc, Mutex};
 
 /// Constant data of a run, and the places where clients add their counts.
@@ -84,6 +85,58 @@ impl Counters {
 }
 
 impl Scene {
+    /// The state of a run that has not begun, without anything for its report; `drawn` are its seed
+    /// and its scale.
+    pub(super) fn new(
+        (scripts, mut names): (Vec<Script>, Names),
+        (engine, query_mode): (Engine, QueryMode),
+        options: &Run,
+        (seed, scale): (u64, u64),
+        terminal: Arc<dyn Terminal>,
+    ) -> Self {
+        let beginnings = beginnings(options, seed, scale, &mut names);
+        let counters = Mutex::new(Counters::new(&scripts));
+        let program = Program::new(scripts, names, engine, query_mode, kind_name);
+        Self {
+            program: Arc::new(program),
+            options: options.clone(),
+            seed,
+            scale,
+            partitions: None,
+            server_version: String::new(),
+            log: None,
+            terminal,
+            tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
+            beginnings,
+            counters,
+        }
+    }
+
+    /// Everything counted as numbers, for [`Self::take_notes`] in another process.
+    pub(super) fn notes(&self) -> Vec<u64> {
+        let counters = lock(&self.counters);
+        let mut notes = vec![counters.aborted.into(), counters.connecting.to_bits()];
+        notes.extend(self.tally().notes());
+        notes.extend(counters.tallies.iter().flat_map(Tally::notes));
+        notes.extend(counters.commands.iter().flatten().flat_map(CommandTally::notes));
+        notes
+    }
+
+    /// Adds what the clients of another process counted.
+    pub(super) fn take_notes(&self, notes: &[u64]) {
+        let mut notes = notes.iter().copied();
+        let mut next = || notes.next().unwrap_or_default();
+        let mut counters = lock(&self.counters);
+        counters.aborted += next() as u32;
+        counters.connecting += f64::from_bits(next());
+        if let Some(tally) = self.tallies.first() {
+            lock(tally).merge(&Tally::of_notes(&mut next));
+        }
+        counters.tallies.iter_mut().for_each(|it| it.merge(&Tally::of_notes(&mut next)));
+        let commands = counters.commands.iter_mut().flatten();
+        commands.for_each(|it| it.merge(&CommandTally::of_notes(&mut next)));
+    }
+
     /// All transactions so far.
     pub(super) fn tally(&self) -> Tally {
         let mut sum = Tally::default();
@@ -99,9 +152,21 @@ impl Scene {
     }
 }
 
+/// Names of commands that send something: number and first words, with several scripts prefixed by
+/// the script's number.
+fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
+    let Command { action, line } = &scripts[script].commands[command];
+    let words =
+        if *action == Action::EndPipeline { "pipeline".to_owned() } else { first_words(line) };
+    match scripts.len() {
+        1 => format!("{} {words}", command + 1),
+        _ => format!("{}.{} {words}", script + 1, command + 1),
+    }
+}
+
 /// The initial state of all clients from one seed, drawn in pgbench's order: clients, seed of
 /// hashes, threads.
-pub(super) fn beginnings(
+fn beginnings(
     run: &Run,
     seed: u64,
     scale: u64,

@@ -20,7 +20,7 @@ pub(crate) mod words;
 pub(crate) use command::{Action, Amount, Command, Script};
 pub(crate) use context::Place;
 pub(crate) use error::NO_STATEMENT;
-pub(crate) use parser::parse;
+pub(crate) use parser::{parse, parse_all};
 pub(crate) use statement::{Sql, Store, escaped};
 /// First words of statements after which others may find objects that do not exist yet.
 pub(crate) const DEFINING: [&str; 4] = ["create", "alter", "drop", "set"];

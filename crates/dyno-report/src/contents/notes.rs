@@ -203,11 +203,7 @@ pub(crate) fn incompleteness(
         }
     }
     for failed in &completeness.failed {
-        let row = &model.configurations[failed.configuration];
-        let (trial, line) = (&failed.trial, &model.lines[row.line].label);
-        let (clients, reason) =
-            (names::clients(&[row.clients], lang), reason::in_line(&failed.reason, lang));
-        sentences.push(fill!(notes::NOTE_FAILED_TRIAL, lang, trial, line, clients, reason));
+        sentences.push(reason::failed_trial(model, failed, lang));
     }
     if !completeness.cut.is_empty() {
         sentences.push(fill!(notes::NOTE_CUT, lang, trials = completeness.cut.join(lang.comma)));

@@ -6,15 +6,27 @@ use super::languages::en::conclusion::{
     NO_LOAD_GENERATOR, NO_LOAD_INTERRUPTED, NO_LOAD_SLOW, NO_LOAD_UNSTEADY,
 };
 use super::languages::en::failure;
+use super::languages::en::notes::NOTE_FAILED_TRIAL;
 use super::languages::en::reason::*;
 use super::message::fill;
+use super::names;
 use crate::figures;
+use dyno_analysis::model::{FailedTrial, ReportModel};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::LoadBy;
 use dyno_model::reason::Reason;
 use dyno_model::search::{Search, SearchEnd};
 
+/// The sentence that a trial failed, and why.
+pub(crate) fn failed_trial(model: &ReportModel, failed: &FailedTrial, lang: Lang) -> String {
+    let row = &model.configurations[failed.configuration];
+    let (trial, line) = (&failed.trial, &model.lines[row.line].label);
+    let (clients, reason) = (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
+    fill!(NOTE_FAILED_TRIAL, lang, trial, line, clients, reason)
+}
+
 /// A reason, as the end of a sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per reason")]
 pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
     let inner = |reason: &Reason| self::reason(reason, lang);
     let quoted = |name: &String| format!("{name:?}");

@@ -1,13 +1,14 @@
 //! Each of several load generators appears in every form of a report and in every language.
 
 use super::*;
-use crate::messages::{LANGUAGES, headings, notes, page};
+use crate::messages::{LANGUAGES, conclusion, headings, notes, page};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{GeneratorPart, GeneratorsRecord};
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
+use dyno_store::TrialOutcome;
 use dyno_store::fixture::each_record;
 
 /// A report of two generators, the second of which is busy and has an uncertain clock.
@@ -92,4 +93,27 @@ fn a_generator_is_judged_by_itself() {
     let clock = Warning::ClockUncertain { error_ms: 130.0, share: 0.13 };
     assert!(found.contains(&clock), "{warnings:?}");
     assert!(found.contains(&Warning::Steal { share: 0.03 }), "{warnings:?}");
+}
+
+#[test]
+fn a_lost_generator_is_named_with_the_conclusion_that_the_run_is_incomplete() {
+    let mut data = tiny().read();
+    let trial = data.run.plan.trials[0].id.clone();
+    let reason = Reason::GeneratorLost {
+        name: "1 (load1)".to_owned(),
+        reason: Box::new(Reason::ProcessEnded {
+            reason: Box::new(Reason::Killed),
+            output: String::new(),
+        }),
+    };
+    let failed = |reason| TrialOutcome::Failed { reason, search: None };
+    data.run.outcomes.insert(trial.clone(), failed(reason));
+    let model = analyse(&data);
+    for lang in LANGUAGES {
+        let [first, ..] = &conclusion::sentences(&model, lang)[..] else { panic!("there is one") };
+        assert!(first.contains("1 (load1)") && first.contains(&trial), "{first}");
+    }
+    data.run.outcomes.insert(trial.clone(), failed("the disk is full".into()));
+    let sentences = conclusion::sentences(&analyse(&data), EN);
+    assert!(!sentences[0].contains(&trial), "{sentences:?}");
 }

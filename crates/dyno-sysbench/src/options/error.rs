@@ -10,6 +10,14 @@ pub(crate) enum OptionError {
     Plain(String),
 }
 
+impl OptionError {
+    /// The text.
+    pub(crate) fn words(&self) -> &str {
+        let (Self::Argument(text) | Self::Fatal(text) | Self::Plain(text)) = self;
+        text.trim_end()
+    }
+}
+
 /// A message that does not end the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionWarning {

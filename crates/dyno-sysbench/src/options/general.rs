@@ -155,13 +155,8 @@ impl General {
 }
 
 fn launcher(text: &str) -> Result<LauncherKind, OptionError> {
-    let alone = [LauncherKind::Local, LauncherKind::Slurm, LauncherKind::Mpi];
-    LauncherKind::named(text).filter(|kind| alone.contains(kind)).ok_or_else(|| {
-        OptionError::Fatal(format!(
-            "--launcher={text}: it is local, slurm or mpi; others need a table [launcher] in a \
-             spec of `dyno run`"
-        ))
-    })
+    LauncherKind::of_command_line(text)
+        .map_err(|reason| OptionError::Fatal(format!("--launcher={text}: {reason}")))
 }
 
 /// The random distributions of scripts.

@@ -224,6 +224,14 @@ impl Options {
         names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
     }
 
+    /// The given options as arguments, for another process that runs the same script.
+    pub(crate) fn as_arguments(&self) -> Vec<String> {
+        let given = self.values.iter().filter(|(name, value)| {
+            self.given.contains(*name) && *name != "test" && **value != Value::Nothing
+        });
+        given.map(|(name, value)| format!("--{name}={}", value.text())).collect()
+    }
+
     /// All options and values as text for the record of a run, without passwords.
     pub(crate) fn for_record(&self) -> Vec<(String, String)> {
         self.for_script()

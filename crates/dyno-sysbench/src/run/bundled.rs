@@ -1,5 +1,6 @@
 //! Bundled scripts with dyno's own workloads, if these support the options.
 
+use super::divided::SysbenchWork;
 use super::failures::{self, Action};
 use super::load;
 use super::measure::{Runner, measure};
@@ -11,8 +12,7 @@ use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::native::{native, plan};
 use crate::report::header;
 use dyno_engine::workload::Native;
-use dyno_engine::{DividedLoad, LoadInput, LoadRecord, TrialError};
-use dyno_model::event::Listener;
+use dyno_engine::{DividedLoad, LoadInput};
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,37 +91,15 @@ fn run(job: &Job<'_>, name: &str, native: Native, driver: Engine) -> u8 {
         let is_long = job.options.general.time.is_some_and(|time| time >= TIME_FOR_TRIES);
         let input = LoadInput { measured_workers: is_long.then(Arc::default), ..input.clone() };
         match (job.options.general.generators, plan(name, &job.options)) {
-            (Some(number), Some(workload)) => {
+            (Some(generators), Some(workload)) => {
                 let launcher = job.options.general.launcher;
-                let load =
-                    DividedLoad { generators: number, launcher, workload, targets, input: &input };
-                run_divided(job, native, &load, listener)
+                let (work, input) = (SysbenchWork::Native(workload), &input);
+                let load = DividedLoad { generators, launcher, work, targets, input };
+                load.measure(job.source, |generators| {
+                    native.run_divided_load(targets, generators, input, listener)
+                })
             }
             _ => native.run_load(targets, &input, listener),
         }
     })
-}
-
-/// Measures a load that generators drive.
-fn run_divided(
-    job: &Job<'_>,
-    native: Native,
-    load: &DividedLoad<'_>,
-    listener: &mut dyn Listener,
-) -> Result<LoadRecord, TrialError> {
-    let failed = |reason: String| Err(TrialError::Failed(reason.into()));
-    let Some(source) = job.source else {
-        return failed("this program cannot start generators".to_owned());
-    };
-    let (mut native, mut outcome) = (Some(native), None);
-    let started = source.with_generators(load, &mut |generators| {
-        outcome = native.take().map(|native| {
-            native.run_divided_load(load.targets, generators, load.input, &mut *listener)
-        });
-    });
-    match (started, outcome) {
-        (Ok(()), Some(outcome)) => outcome,
-        (Err(reason), _) => failed(reason),
-        (Ok(()), None) => failed("no generator was started".to_owned()),
-    }
 }

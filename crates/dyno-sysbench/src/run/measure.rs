@@ -1,21 +1,23 @@
 //! `run`: headings, the engine's clients, reports, exit code, for scripts and native workloads.
 
 use super::commands::{failed, watched};
+use super::divided::{ScriptWork, SysbenchWork};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
-use super::scripts::{LuaScripts, Part};
+use super::scripts::{LuaScripts, Part, threads};
 use super::{LoadedScript, load, results};
 use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
-use crate::options::general::{General, JsonPlace};
+use crate::options::general::JsonPlace;
 use crate::report::{header, json};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{
-    FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script, schema,
+    DividedLoad, FatalCause, LoadInput, LoadRecord, TrialError, run_divided_script, run_script,
+    schema,
 };
-use dyno_lua::{STACK, State};
+use dyno_lua::State;
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
 use dyno_model::reason::Reason;
@@ -25,13 +27,9 @@ use dyno_model::single::TRIAL;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is said when the threads have ended, before reports.
 const DONE: &str = "Done.\n";
-
-/// Longest wait for threads to be ready when there is no limit.
-const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// What is executed, for headings and records.
 pub(crate) struct Runner {
@@ -63,12 +61,15 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
         return if job.is_interrupted() { INTERRUPTED } else { FAILED };
     }
     let environment = Arc::clone(&script.recipe.environment);
+    let general = &job.options.general;
+    let is_divided = general.generators.is_some();
     let runner = Runner {
         runner: "lua",
         printing: Printing {
             logger: Arc::clone(&job.logger),
             general: job.options.general.clone(),
-            uses_sql: Arc::new(move || environment.uses_sql()),
+            // States in other processes do not tell.
+            uses_sql: Arc::new(move || is_divided || environment.uses_sql()),
             script: Some((hooks, Arc::clone(&script.recipe))),
         },
         start: Arc::new(Start::new(&job.logger, &job.options.general)),
@@ -80,7 +81,7 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
             .map_or_else(Vec::new, |driver| job.options.database.targets(driver).to_vec()),
         is_text: false,
     };
-    let threads = threads(&job.options.general);
+    let threads = threads(general);
     let name = job.script_name();
     let clients = LuaScripts {
         parts: vec![Part { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
@@ -91,7 +92,17 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     };
     let mut has_ended = false;
     let code = measure(job, &runner, Some(&script.main), |input, listener| {
-        let outcome = run_script(clients, &threads, input, listener);
+        let outcome = match general.generators {
+            None => run_script(clients, &threads, input, listener),
+            Some(generators) => {
+                let (launcher, targets) = (general.launcher, &runner.targets[..]);
+                let work = SysbenchWork::Script(ScriptWork::new(job, script));
+                let load = DividedLoad { generators, launcher, work, targets, input };
+                load.measure(job.source, |generators| {
+                    run_divided_script(clients, &threads, generators, input, listener)
+                })
+            }
+        };
         has_ended = outcome.as_ref().is_ok_and(|record| !record.is_cut_off);
         outcome
     });
@@ -107,13 +118,6 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     code
 }
 
-pub(crate) fn threads(general: &General) -> ScriptThreads {
-    ScriptThreads {
-        stack: STACK.max(general.stack_size as usize),
-        ready_limit: general.init_timeout.unwrap_or(ENDLESS),
-    }
-}
-
 /// Measures the load of `clients`, with all output around it; returns the exit code.
 pub(crate) fn measure(
     job: &Job<'_>,
@@ -123,6 +127,8 @@ pub(crate) fn measure(
 ) -> u8 {
     let general = &job.options.general;
     let engine = runner.targets.first().map(|target| target.engine);
+    // Connections of generators are theirs.
+    let engine = engine.filter(|_| general.generators.is_none());
     if let Some(short) =
         engine.and_then(|engine| open_files::make_room(engine, general.threads).err())
     {

@@ -174,6 +174,10 @@ impl Listener for Reporter<'_> {
         self.start.announce();
     }
 
+    fn said(&mut self, text: &str) {
+        self.start.logger.forward(text);
+    }
+
     fn interval(&mut self, interval: &IntervalRecord) {
         if !interval.is_warmup {
             self.take(interval);

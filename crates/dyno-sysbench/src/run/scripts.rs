@@ -4,11 +4,12 @@ use super::Recipe;
 use super::commands::failed;
 use super::reporter::Start;
 use crate::logger::{Level, Logger};
+use crate::options::general::General;
 use dyno_engine::random::{Random, Stream};
 use dyno_engine::text::lasting;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{CustomAudit, Meter, Script, ScriptTrouble};
-use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
+use dyno_engine::{CustomAudit, Meter, Script, ScriptThreads, ScriptTrouble};
+use dyno_lua::{ErrorKind, Role, STACK, ScriptError, State, StatementKind};
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::failure_log::Failed;
@@ -17,6 +18,18 @@ use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest wait for threads to be ready when there is no limit.
+const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// How the threads of scripts are created.
+pub(crate) fn threads(general: &General) -> ScriptThreads {
+    ScriptThreads {
+        stack: STACK.max(general.stack_size as usize),
+        ready_limit: general.init_timeout.unwrap_or(ENDLESS),
+    }
+}
 
 /// The scripts executed by the engine's clients.
 pub(crate) struct LuaScripts {

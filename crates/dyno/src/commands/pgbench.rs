@@ -2,6 +2,7 @@
 
 use crate::curve;
 use crate::failure::Failure;
+use crate::generators::LoadGenerators;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_pgbench::{Terminal, exit_code};
@@ -20,7 +21,10 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
         arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let outputs = Arc::new(PrinterTerminal { printer, has_lost: AtomicBool::new(false) });
     let terminal: Arc<dyn Terminal> = Arc::<PrinterTerminal>::clone(&outputs);
-    let once = |arguments: &[String]| dyno_pgbench::main(arguments, &terminal, interrupts.count());
+    let source = LoadGenerators { interrupts: &interrupts };
+    let once = |arguments: &[String]| {
+        dyno_pgbench::main(arguments, &terminal, interrupts.count(), Some(&source))
+    };
     let curve =
         dyno_pgbench::curve(&arguments).map_err(|text| Failure::new(exit_code::FAILED, text))?;
     let code = match curve {

@@ -10,7 +10,6 @@ use super::link::Link;
 use super::message::{Answer, Assignment, Hello, LoadOrder, Order};
 use super::secure;
 use crate::failure::Failure;
-use crate::workload::AnyWorkload;
 use dyno_drivers::lock;
 use dyno_drivers::open_files::raise_limit;
 use dyno_engine::loading::{LoadReport, Loading, load_share};
@@ -269,7 +268,6 @@ pub(super) fn part(
     shared: &Shared,
 ) -> Result<PartReport, TrialError> {
     let Assignment { name, load, work, .. } = assignment;
-    let workloads = work.workloads().map_err(|reason| TrialError::Failed(reason.into()))?;
     let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
     let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
     let input = LoadInput {
@@ -292,13 +290,9 @@ pub(super) fn part(
         Ok(start)
     };
     let mut listener = reports.clone();
-    let result = AnyWorkload::run_part(
-        workloads,
-        (&targets, assignment.spare),
-        &input,
-        ready,
-        &mut listener,
-    )?;
+    let own = reports.clone();
+    let say = move |text: &str| own.send(PartReport::Said(text.to_owned()));
+    let result = work.run_part((&targets, assignment.spare), &input, ready, &mut listener, say)?;
     Ok(PartReport::Done(Box::new(result)))
 }
 

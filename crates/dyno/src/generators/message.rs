@@ -1,6 +1,7 @@
 //! The messages between the coordinator and a generator, as JSON with their length in front.
 
-use crate::workload::{DataSource, Work};
+use super::client_work::ClientWork;
+use crate::workload::DataSource;
 use dyno_engine::PartReport;
 use dyno_engine::loading::RowRange;
 use dyno_model::catalog::Growth;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages. Both programs must have the same one, and the same version of dyno.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// What a generator says first. It stays as it is in all versions, so that another version can be
 /// named.
@@ -96,7 +97,7 @@ pub(super) struct Assignment {
     pub(super) expected: Expected,
     /// The boot of the machine that the server shares with the coordinator, if it does.
     pub(super) servers_boot: Option<String>,
-    pub(super) work: Work,
+    pub(super) work: ClientWork,
     /// Where clients connect, with the spare ones last.
     pub(super) targets: Vec<Address>,
     pub(super) spare: usize,

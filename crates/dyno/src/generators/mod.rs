@@ -2,7 +2,7 @@
 //! coordinator starts, connects to and puts together (docs/distributed.md).
 //!
 //! # Layout (read in this order)
-//! * `message`: what coordinator and generators tell each other;
+//! * `client_work`: what clients do; `message`: what coordinator and generators tell each other;
 //! * `secure`: TLS with a key that is made at the start and pinned by its fingerprint; `link`:
 //!   messages over a connection;
 //! * `preflight`: whether generators can be started at all;
@@ -12,6 +12,7 @@
 //! * `load`: data loaded by a fleet; `trial`: a trial with the clients of a fleet, or a load;
 //! * `generator`: the process `dyno generator`.
 
+mod client_work;
 mod clock;
 mod fleet;
 pub(crate) mod generator;

@@ -1,5 +1,6 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
+use super::client_work::ClientWork;
 use super::fleet::{Expected, Fleet};
 use super::generator_handle::{Event, GeneratorHandle};
 use super::message::{Address, Assignment, Order};
@@ -15,7 +16,9 @@ use dyno_model::launcher::LauncherPlan;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
+use dyno_pgbench::PgbenchWork;
 use dyno_store::environment::boot_id;
+use dyno_sysbench::SysbenchWork;
 use std::time::{Duration, Instant};
 
 /// Time between the order to start and the start, in which it reaches all generators and their
@@ -43,7 +46,7 @@ impl<'a> DividedTrial<'a> {
         groups.retain(|group| group.role == GroupRole::Measured);
         let mut work = Work::of_group(self.plan, self.configuration, &groups[0]);
         work.groups = groups.iter().map(|group| group.clients.count).collect();
-        self.generators(0, work, input)
+        self.generators(0, ClientWork::Workload(work), input)
     }
 
     /// The generators of a background group.
@@ -54,10 +57,16 @@ impl<'a> DividedTrial<'a> {
     ) -> GroupGenerators<'a> {
         let place = self.configuration.background.iter().position(|it| it.name == group.name);
         let number = 1 + place.expect("it is a group of this configuration") as u32;
-        self.generators(number, Work::of_group(self.plan, self.configuration, group), input)
+        let work = Work::of_group(self.plan, self.configuration, group);
+        self.generators(number, ClientWork::Workload(work), input)
     }
 
-    fn generators(self, group: u32, work: Work, input: &TrialInput<'_>) -> GroupGenerators<'a> {
+    fn generators(
+        self,
+        group: u32,
+        work: ClientWork,
+        input: &TrialInput<'_>,
+    ) -> GroupGenerators<'a> {
         let load = &input.load;
         let own = |clients| self.configuration.load.generators_for(clients);
         let number = own(load.clients.clients);
@@ -76,7 +85,7 @@ impl<'a> DividedTrial<'a> {
 
 impl Assignment {
     /// The part of generator 0 of a load.
-    fn new(load: &LoadInput<'_>, generators: u32, work: Work, targets: Vec<Address>) -> Self {
+    fn new(load: &LoadInput<'_>, generators: u32, work: ClientWork, targets: Vec<Address>) -> Self {
         Self {
             name: load.name.clone(),
             group: 0,
@@ -101,22 +110,49 @@ pub(crate) struct LoadGenerators<'a> {
     pub(crate) interrupts: &'a Interrupts,
 }
 
-impl GeneratorSource for LoadGenerators<'_> {
+impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
     fn with_generators(
         &self,
-        load: &DividedLoad<'_>,
+        load: &DividedLoad<'_, SysbenchWork>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
-        let DividedLoad { generators: number, launcher, ref workload, targets, input } = *load;
-        let target = targets.first().ok_or("there is no server")?;
-        let work = Work {
-            plan: workload.clone(),
-            engine: target.engine,
-            seed: input.seed,
-            query_mode: target.query_mode,
-            groups: vec![input.clients.clients],
-            clients_max: input.clients.clients,
+        let work = match &load.work {
+            SysbenchWork::Native(plan) => {
+                let target = load.targets.first().ok_or("there is no server")?;
+                let clients = load.input.clients.clients;
+                ClientWork::Workload(Work {
+                    plan: plan.clone(),
+                    engine: target.engine,
+                    seed: load.input.seed,
+                    query_mode: target.query_mode,
+                    groups: vec![clients],
+                    clients_max: clients,
+                })
+            }
+            SysbenchWork::Script(script) => ClientWork::Script(script.clone()),
         };
+        self.run(load, work, run)
+    }
+}
+
+impl GeneratorSource<PgbenchWork> for LoadGenerators<'_> {
+    fn with_generators(
+        &self,
+        load: &DividedLoad<'_, PgbenchWork>,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String> {
+        self.run(load, ClientWork::Pgbench(load.work.clone()), run)
+    }
+}
+
+impl LoadGenerators<'_> {
+    fn run<W>(
+        &self,
+        load: &DividedLoad<'_, W>,
+        work: ClientWork,
+        run: &mut dyn FnMut(&dyn Generators),
+    ) -> Result<(), String> {
+        let DividedLoad { generators: number, launcher, targets, input, .. } = *load;
         let targets = targets.iter().map(Address::from).collect();
         let assignment = Assignment::new(input, number, work, targets);
         let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };

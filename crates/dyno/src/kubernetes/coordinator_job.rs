@@ -49,7 +49,10 @@ impl CoordinatorJob<'_> {
         };
         let holder = self.container(HOLDER, &volume("hold"));
         let mut dyno = dyno;
-        dyno["env"] = Value::Array(self.secrets.iter().map(secret_variable).collect());
+        // Where the coordinator keeps the key with which it signs its tables.
+        let state = json!({ "name": "XDG_STATE_HOME", "value": RESULTS });
+        let secrets = self.secrets.iter().map(secret_variable);
+        dyno["env"] = secrets.chain([state]).collect();
         dyno["resources"] = json!({ "requests": { "cpu": "500m", "memory": "256Mi" } });
         let mut pod = json!({
             "restartPolicy": "Never",
@@ -196,8 +199,11 @@ mod tests {
         let pod = &job.job(false)["spec"]["template"]["spec"];
         assert_eq!(
             pod["containers"][0]["env"],
-            json!([{ "name": "PGPASSWORD", "valueFrom": {
-                "secretKeyRef": { "name": "shop-db", "key": "password" } } }])
+            json!([
+                { "name": "PGPASSWORD", "valueFrom": {
+                    "secretKeyRef": { "name": "shop-db", "key": "password" } } },
+                { "name": "XDG_STATE_HOME", "value": "/results" },
+            ])
         );
         assert_eq!(
             pod["volumes"][2]["configMap"]["items"],

@@ -6,7 +6,7 @@ use super::coordinator_job::{
 };
 use super::kubectl::{Call, Kubectl};
 use super::pods::{containers, disruption, failure, hopeless, is_deleted, name, unschedulable};
-use super::volume::{pack, unpack};
+use super::volume::{Taken, pack, unpack};
 use crate::cli::{self, LaunchArguments};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -108,13 +108,15 @@ pub(crate) fn launch(
         (None, Some(folder)) => folder.clone(),
         (None, None) => new_folder(Path::new(cli::RESULTS), &plan.name)?,
     };
+    // Without a slash at its end, after which the names of its neighbours would be within it.
+    let folder: PathBuf = folder.components().collect();
     let interrupts = Interrupts::listen()?;
     // Nothing was measured.
     let discard = || drop(fs::remove_dir(&folder));
     let made = Made::new(&kubectl, &job).inspect_err(|_| discard())?;
     printer.note(&format!("{name}: created in Kubernetes"));
     let mut run = FollowedRun { made: &made, printer, interrupts: &interrupts, is_ending: false };
-    let code = run.follow(arguments.resume.as_deref(), &folder);
+    let code = run.follow(arguments.resume.is_some(), &folder);
     drop(made);
     discard();
     let code = code?;
@@ -347,10 +349,10 @@ struct FollowedRun<'a> {
 
 impl FollowedRun<'_> {
     /// Follows the run to its end and copies its results; returns its exit code.
-    fn follow(&mut self, earlier: Option<&Path>, folder: &Path) -> Result<u8, Failure> {
-        if let Some(earlier) = earlier {
+    fn follow(&mut self, resumes: bool, folder: &Path) -> Result<u8, Failure> {
+        if resumes {
             let pod = self.started(EARLIER)?;
-            self.send(&pod, earlier)?;
+            self.send(&pod, folder)?;
         }
         let pod = self.started(DYNO)?;
         let code = self.ended(&pod);
@@ -411,9 +413,11 @@ impl FollowedRun<'_> {
     fn send(&self, pod: &str, earlier: &Path) -> Result<(), Failure> {
         let receive = [&Made::volume(pod, EARLIER, "receive")[..], &[RESULTS]].concat();
         let (call, input) = self.made.kubectl.start_writing(&receive)?;
-        let packed = pack(earlier, input);
+        let key = Taken::new(earlier);
+        let packed = pack(earlier, key.path(), input);
         call.finish()?;
         packed.map_err(|error| Failure::cannot("read", earlier, &error))?;
+        key.received();
         let release = [&Made::volume(pod, EARLIER, "release")[..], &[RESULTS]].concat();
         self.made.kubectl.answer(&release).map(drop)
     }

@@ -74,7 +74,7 @@ impl AnyWorkload {
         match self {
             Self::Native(native) => native.undivided(),
             Self::Sql(sql) | Self::Tpcb(sql) => sql.undivided(),
-            Self::Lua(_) => Some("each script counts its threads itself"),
+            Self::Lua(_) => None,
         }
     }
 
@@ -134,7 +134,7 @@ impl AnyWorkload {
         match OfOneKind::new(all) {
             OfOneKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
             OfOneKind::Sql(all) => run_part(all, targets, input, ready, listener),
-            OfOneKind::Lua(_) => unreachable!("scripts are not divided"),
+            OfOneKind::Lua(lua) => lua.run_part(targets, input, ready, listener),
         }
     }
 }

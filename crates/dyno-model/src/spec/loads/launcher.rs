@@ -1,8 +1,7 @@
 //! `[launcher]`: what starts load generators, and which experiments can be divided among several.
 
-use crate::catalog::LUA;
 use crate::launcher::{LauncherKind, LauncherPlan, label_pairs};
-use crate::plan::{Configuration, SystemPlan, WorkloadPlan};
+use crate::plan::{Configuration, SystemPlan};
 use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
 use crate::spec::tree::Value;
@@ -94,13 +93,5 @@ pub(in crate::spec) fn check(
             system.name, launcher.kind
         );
         refuse(message, "remove `[launcher]`, or measure a server");
-    }
-    let is_lua = |workload: &WorkloadPlan| workload.kind == LUA;
-    let has_lua = |it: &Configuration| {
-        is_lua(&it.workload) || it.background.iter().any(|it| is_lua(&it.workload))
-    };
-    if divided().any(has_lua) {
-        let message = format!("`{LUA}` scripts cannot be divided among generators");
-        refuse(message, "remove `load.generators`, or write the transactions in SQL");
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::expression::variables::is_name;
 use crate::script::builtin;
+use dyno_model::launcher::LauncherKind;
 use dyno_model::target::QueryMode;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use std::time::Duration;
 const INT_MAX: i64 = 2_147_483_647;
 
 /// All options.
-pub(super) const SPECS: [Spec; 51] = [
+pub(super) const SPECS: [Spec; 53] = [
     spec(Some('b'), "builtin", true, Use::Run),
     spec(Some('c'), "client", true, Use::Run),
     spec(Some('C'), "connect", false, Use::Run),
@@ -66,6 +67,8 @@ pub(super) const SPECS: [Spec; 51] = [
     spec(None, "report-latencies", false, Use::Run), // name of -r before version 15
     spec(None, "hang-timeout", true, Use::Run),      // dyno's own
     spec(None, "blocks", true, Use::Run),            // dyno's own, for several runs
+    spec(None, "generators", true, Use::Run),        // dyno's own
+    spec(None, "launcher", true, Use::Run),          // dyno's own
     spec(None, "results", true, Use::Run),           // dyno's own
     spec(None, "url", true, Use::Both),              // dyno's own
 ];
@@ -271,6 +274,13 @@ impl Reader {
                 let limit = limit.ok_or_else(|| invalid("hang timeout"))?;
                 run.hang_timeout = Some(limit).filter(|limit| !limit.is_zero());
             }
+            "generators" => {
+                run.generators = Some(number(&value, "--generators", 1, INT_MAX)? as u32);
+            }
+            "launcher" => {
+                run.launcher = LauncherKind::of_command_line(&value)
+                    .map_err(|reason| UsageError::new(format!("--launcher={value}: {reason}")))?;
+            }
             _ => run.results = Some(PathBuf::from(value)),
         }
         Ok(None)
@@ -341,6 +351,7 @@ impl Reader {
                  a duration (-T)",
             ));
         }
+        check_divided(&run)?;
         Ok(Request::Run(Box::new(run), self.address))
     }
 
@@ -383,6 +394,27 @@ impl Reader {
         }
         let prefix = prefix.unwrap_or_else(|| "pgbench_log".to_owned());
         Ok(has_log.then_some(Log { prefix, sampling, aggregate }))
+    }
+}
+
+/// Refuses what generators cannot do.
+fn check_divided(run: &Run) -> Result<(), UsageError> {
+    let Some(generators) = run.generators else { return Ok(()) };
+    let refused = |text: String| Err(UsageError::new(text));
+    if generators > run.clients {
+        return refused(format!(
+            "--generators={generators} is more than {} clients (-c): each generator drives at \
+             least one",
+            run.clients
+        ));
+    }
+    let alone = [("log (-l)", run.log.is_some()), ("progress (-P)", run.style.progress.is_some())];
+    match alone.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => refused(format!(
+            "--{option} cannot be used with --generators: what each client counts arrives at the \
+             end"
+        )),
+        None => Ok(()),
     }
 }
 

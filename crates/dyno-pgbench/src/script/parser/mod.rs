@@ -11,6 +11,20 @@ use dyno_model::engine::Syntax;
 /// Maximum number of bytes of a statement shown in reports.
 const LINE_MAX: usize = 127;
 
+/// Parses scripts, each a name, a weight and a text.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_all(
+    sources: &[(String, u32, String)],
+    syntax: Syntax,
+    names: &mut Names,
+) -> Result<Vec<Script>, ScriptError> {
+    let one =
+        |(name, weight, text): &(String, u32, String)| parse(name, text, *weight, syntax, names);
+    sources.iter().map(one).collect()
+}
+
 /// Parses a script. `name` is its file, for errors.
 ///
 /// # Errors

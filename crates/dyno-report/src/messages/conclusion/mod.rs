@@ -6,7 +6,7 @@ use super::languages::{Lang, Message};
 use super::names::list;
 pub(crate) use super::reason::load;
 use super::reason::no_load;
-use super::{fill, growth, names, question, warning};
+use super::{fill, growth, names, question, reason, warning};
 use crate::figures;
 use dyno_analysis::model::{
     AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Metric,
@@ -42,7 +42,12 @@ pub(crate) fn parts(
             let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
             let [planned, measured, failed, missing] =
                 [planned, measured, failed, missing].map(|number| figures::count((*number).into()));
-            fill!(message, lang, measured, planned, failed, missing)
+            let sentence = fill!(message, lang, measured, planned, failed, missing);
+            // The machine may need attention before the run is resumed.
+            let mut failed = model.completeness.failed.iter();
+            let lost = failed.find(|it| it.reason.is_of_generators());
+            let lost = lost.map(|it| reason::failed_trial(model, it, lang));
+            [sentence].into_iter().chain(lost).collect::<Vec<_>>().join(lang.space)
         }
         Conclusion::InvalidTrials { invalid, measured, warning } => {
             let [invalid, measured] =

@@ -850,7 +850,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             NOTE_HISTORY_FULL: "{configuration}: 커밋된 트랜잭션 {committed}건 중 {outside}건은 이력이 가득 찬 뒤에 실행되어 검사하지 않았습니다. 이들은 다른 행을 사용했습니다.",
             NOTE_RESOURCES: "측정 구간의 1초 단위 표본 평균입니다(monitor.csv). 장비 CPU: 전체 코어의 사용률. 서버와 부하 발생기 CPU: 사용량(코어 환산). 내장형 SQLite에서는 부하 발생기에 데이터베이스가 포함됩니다. 읽기와 쓰기: 서버 프로세스의 장치 I/O. 모니터: 코어 1개 기준 사용률(서버에서 실행한 조회 포함).",
             NOTE_GENERATOR: "문당 CPU 시간은 부하 발생기 프로세스의 값이며, 내장형 SQLite에서는 데이터베이스를 포함합니다. 멈춤: 워커가 멈춰 있던 시간의 비율(모든 워커와 시행 중 최대).",
-            NOTE_GENERATORS: "클라이언트를 나누어 맡은 각 프로세스입니다. 커밋 수는 유효한 시행의 합계, 나머지는 측정된 모든 시행 중 최댓값입니다. 클록: 코디네이터의 시각과 일치하는 정도입니다.",
+            NOTE_GENERATORS: "클라이언트를 나누어 맡은 각 프로세스입니다. 커밋 수는 유효한 시행의 합계, 나머지는 측정된 모든 시행 중 최댓값입니다. 시계: 코디네이터의 시각과 일치하는 정도입니다.",
             NOTE_INVALID: "무효 시행은 모든 평균과 비교에서 제외되며, 전체 시행 표에 사유와 함께 표시됩니다.",
             NOTE_WARNING: "{severity}({reach}): {sentence}",
             WHOLE_RUN: "측정 전체",

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_model::exit_code;
 use dyno_model::mask::masked;
-use dyno_store::{HISTORY_FILE, Run, masked_json};
+use dyno_store::{HISTORY_FILE, KEY_FILE, Run, masked_json};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
@@ -55,7 +55,7 @@ pub(crate) fn bundle(arguments: &BundleArguments, printer: Printer) -> Result<u8
 }
 
 /// Regular files below a folder, relative to it. Links are not followed: they may lead out of the
-/// results. Reports are derived and histories of transactions are large.
+/// results. Reports are derived, histories of transactions are large, and a key is secret.
 fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -64,7 +64,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<(
         let is_derived = folder == root && name.starts_with("report.");
         if entry.file_type()?.is_dir() {
             collect(root, &path, files)?;
-        } else if entry.file_type()?.is_file() && !is_derived && name != HISTORY_FILE {
+        } else if entry.file_type()?.is_file()
+            && !is_derived
+            && ![HISTORY_FILE, KEY_FILE].contains(&name.as_str())
+        {
             files.push(path.strip_prefix(root).expect("it is below").to_owned());
         }
     }

@@ -283,6 +283,22 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             "",
             "cannot be divided among generators: what it saw is kept in one process",
         ),
+        (
+            SQLITE,
+            "{ kind = \"history\" }",
+            "{ clients = 4, duration = \"1s\", generators = 2 }",
+            "",
+            "cannot be divided among generators: its history is recorded in one process; remove \
+             `load.generators`",
+        ),
+        (
+            SQLITE,
+            sql,
+            "{ clients = 4, duration = \"1s\", generators = 2 }",
+            "background = [{ name = \"seen\", clients = 2, workload = { kind = \"history\" } }]\n",
+            "[[background]] `seen`: the clients of this workload cannot be divided among generators: \
+             its history",
+        ),
     ] {
         let text = spec(system, workload, load, "");
         bench.file("spec.toml", text.replacen("workload", &format!("{more}workload"), 1));
@@ -347,7 +363,7 @@ fn a_generator_without_a_coordinator_says_who_starts_it() {
 
 /// Programs in the place of `srun` and `mpirun`, which start processes and number them as these do,
 /// and pass on what they are told to.
-const SRUN: &str = "#!/bin/sh\nfor it in \"$@\"; do case $it in --ntasks=*) n=${it#--ntasks=};; esac; done\n\
+pub(super) const SRUN: &str = "#!/bin/sh\nfor it in \"$@\"; do case $it in --ntasks=*) n=${it#--ntasks=};; esac; done\n\
                     while [ \"${1#--}\" != \"$1\" ]; do shift; done\n\
                     while [ $n -gt 0 ]; do n=$((n - 1)); SLURM_PROCID=$n \"$@\" & done; wait\n";
 const MPIRUN: &str = "#!/bin/sh\n[ \"$1\" = -n ] || exit 9; n=$2; shift 2; passed=\n\

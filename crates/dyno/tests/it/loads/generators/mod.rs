@@ -7,5 +7,7 @@ mod kubernetes;
 mod launchers;
 mod loading;
 mod namespaces;
+mod pgbench;
+mod scripts;
 mod services;
 mod sysbench;

@@ -1,6 +1,7 @@
 //! What the tests of launchers start in their folders, and what is left of generators.
 
-use crate::program::Bench;
+use super::division::SRUN;
+use crate::program::{Bench, Ended};
 use dyno_testkit::{REQUIRE_SERVERS, processes_with, wait_until};
 use std::fs::{File, Permissions, create_dir, read_to_string, set_permissions};
 use std::net::{SocketAddr, TcpListener};
@@ -164,4 +165,17 @@ pub(super) fn generators(bench: &Bench) -> Vec<u32> {
         program.ends_with(b"dyno") && line.ends_with(b"\0generator\0")
     };
     processes_with(&bench.path().display().to_string()).into_iter().filter(is_generator).collect()
+}
+
+/// Runs dyno with a `srun` that starts generators in a folder without any files.
+pub(super) fn elsewhere(bench: &Bench, arguments: &[&str]) -> Ended {
+    let folder = bench.path().join("elsewhere");
+    std::fs::create_dir_all(&folder).expect("it is ours");
+    let program = SRUN.replacen('\n', &format!("\ncd {}\n", folder.display()), 1);
+    set_permissions(bench.file("srun", program), Permissions::from_mode(0o700))
+        .expect("it is ours");
+    let paths = std::env::var("PATH").expect("there is one");
+    let mut command = bench.command(arguments);
+    command.env("PATH", format!("{}:{paths}", bench.path().display()));
+    Ended::from(command.output().expect("dyno can be started"))
 }
