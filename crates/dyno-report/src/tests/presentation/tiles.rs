@@ -18,7 +18,10 @@ fn tiles(model: &ReportModel) -> Vec<String> {
     let page = html::render(model, EN);
     let (_, rest) = page.split_once("<ul class=\"tiles\"").expect("tiles");
     let (list, _) = rest.split_once("</ul>").expect("the list ends");
-    list.split("<li ").skip(1).map(|tile| tile.replace('\u{2060}', "").replace('\u{a0}', " ")).collect()
+    list.split("<li ")
+        .skip(1)
+        .map(|tile| tile.replace('\u{2060}', "").replace('\u{a0}', " "))
+        .collect()
 }
 
 #[track_caller]
