@@ -29,11 +29,14 @@ const SENSE: f64 = 2.0;
 /// their comparison. If a value is 0, the arithmetic mean without an interval.
 pub(crate) fn estimate(values: &[f64], metric: Metric) -> Option<Estimate> {
     let are_positive = values.iter().all(|value| *value > 0.0);
-    let logarithms = student::logarithms(values);
     let (mean, factor) = match are_positive {
         true => {
+            // Relative to one of them, so that the mean of equal values is exact.
+            let first = *values.first()?;
+            let ratios: Vec<f64> = values.iter().map(|value| value / first).collect();
+            let logarithms = student::logarithms(&ratios);
             let interval = student::mean_interval(&logarithms, CONFIDENCE);
-            (student::mean(&logarithms)?.exp(), interval.map(|it| it.half_width.exp()))
+            (first * student::mean(&logarithms)?.exp(), interval.map(|it| it.half_width.exp()))
         }
         false => (student::mean(values)?, None),
     };

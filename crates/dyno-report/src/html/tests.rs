@@ -208,7 +208,7 @@ fn a_panel_of_one_dot_is_left_out_and_its_line_is_named() {
 fn a_key_tells_only_of_marks_that_are_in_the_chart() {
     let mut model = sample::quickstart();
     let (crosses, percentiles) =
-        ("Crosses are invalid trials", "Percentiles in this chart are means");
+        ("Crosses are invalid trials", "Percentiles in this chart are geometric means");
     for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
         for dot in line.points.iter_mut().flat_map(|point| &mut point.repeats) {
             dot.is_valid = true;

@@ -109,8 +109,8 @@ fn a_replicas_version_is_said_in_the_language() {
     };
     let (version, nodes, data_nodes) = ("9.7.4-2".to_owned(), 1, 2);
     for (version, korean) in [
-        (replicated(1, true), "15.18, 동기 복제본 1개"),
-        (replicated(2, false), "15.18, 비동기 복제본 2개"),
+        (replicated(1, true), "15.18, 동기 레플리카 1개"),
+        (replicated(2, false), "15.18, 비동기 레플리카 2개"),
         (ServerVersion::Cluster { version, nodes, data_nodes }, "1 × 9.7.4-2, 데이터 노드 2개"),
     ] {
         assert_eq!(names::version(&version, LANGUAGES[2]), korean);
