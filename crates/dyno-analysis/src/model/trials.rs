@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct Completeness {
     /// Trials planned.
     pub planned: u32,
-    /// Trials measured to their end; `dyno run --resume` does not measure them again.
+    /// Trials measured to their end; `dyno run --resume RESULTS` does not measure them again.
     pub measured: u32,
     /// Trials with results: those measured, and those in `cut`.
     #[serde(default)]

@@ -110,10 +110,11 @@ fn a_lost_generator_is_named_with_the_conclusion_that_the_run_is_incomplete() {
     data.run.outcomes.insert(trial.clone(), failed(reason));
     let model = analyse(&data);
     for lang in LANGUAGES {
-        let [first, ..] = &conclusion::sentences(&model, lang)[..] else { panic!("there is one") };
-        assert!(first.contains("1 (load1)") && first.contains(&trial), "{first}");
+        let sentences = conclusion::sentences(&model, lang);
+        let is_named = |it: &String| it.contains("1 (load1)") && it.contains(&trial);
+        assert!(sentences.iter().any(is_named), "{sentences:?}");
     }
     data.run.outcomes.insert(trial.clone(), failed("the disk is full".into()));
     let sentences = conclusion::sentences(&analyse(&data), EN);
-    assert!(!sentences[0].contains(&trial), "{sentences:?}");
+    assert!(!sentences.iter().any(|it| it.contains(&trial)), "{sentences:?}");
 }

@@ -363,12 +363,12 @@ fn the_csv_has_one_figure_per_line() {
     trial,MySQL,8,1,b01-002,warned,unfinished,count,0,,,
     trial,MySQL,8,1,b01-002,warned,retries,count,0,,,
     trial,MySQL,8,1,b01-002,warned,lost,count,329,,,
-    configuration,MySQL,8,,,warned,throughput,transactions-per-second,960,923.451825102716,997.9946705909537,3
-    configuration,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.027565158073418,8.920920780773791,3
-    configuration,MySQL,8,,,warned,p50,milliseconds,7.230804333333334,6.8649632807276735,7.6161414371629474,3
-    configuration,MySQL,8,,,warned,p90,milliseconds,10.259113666666666,9.47648890497845,11.106372231417298,3
-    configuration,MySQL,8,,,warned,p95,milliseconds,11.875668333333332,10.40915832782534,13.548789817745051,3
-    configuration,MySQL,8,,,warned,p99,milliseconds,46.42133233333334,42.22992812694292,51.02874172847374,3
+    configuration,MySQL,8,,,warned,throughput,transactions-per-second,959.9218686413087,923.3733865054149,997.9169936694058,3
+    configuration,MySQL,8,,,warned,mean,milliseconds,8.461198562347155,8.028436267971736,8.917288338835151,3
+    configuration,MySQL,8,,,warned,p50,milliseconds,7.2297565175923495,6.865235815008017,7.613632031313991,3
+    configuration,MySQL,8,,,warned,p90,milliseconds,10.255621152599211,9.472674781588099,11.103280504264,3
+    configuration,MySQL,8,,,warned,p95,milliseconds,11.864708046400743,10.416182266813781,13.514672979065223,3
+    configuration,MySQL,8,,,warned,p99,milliseconds,46.39910623361491,42.239591042761724,50.968226872717416,3
     configuration,MySQL,8,,,warned,committed,count,14400,,,
     configuration,MySQL,8,,,warned,failed,count,0,,,
     configuration,MySQL,8,,,warned,unfinished,count,0,,,

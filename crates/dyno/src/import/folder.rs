@@ -97,7 +97,7 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
             intervals.iter().cloned().for_each(|it| interval(writer, trial, it));
         }
         TimeSeries::Samples(samples) => {
-            intervals(samples).for_each(|it| interval(writer, trial, it))
+            intervals(samples).for_each(|it| interval(writer, trial, it));
         }
     }
     let mut record = TrialRecord {

@@ -256,7 +256,7 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
 }
 
 /// Longest headline of a warning, characters.
-const HEADLINE_MAX: usize = 100;
+const HEADLINE_MAX: usize = 120;
 
 /// The first sentence of a warning, without its full stop.
 fn headline(warning: &Warning, lang: Lang) -> String {
