@@ -296,7 +296,7 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             sql,
             "{ clients = 4, duration = \"1s\", generators = 2 }",
             "background = [{ name = \"seen\", clients = 2, workload = { kind = \"history\" } }]\n",
-            "[[background]] `seen`: the clients of this workload cannot be divided among generators: \
+            "[[background]] \"seen\": the clients of this workload cannot be divided among generators: \
              its history",
         ),
     ] {
