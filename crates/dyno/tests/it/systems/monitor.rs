@@ -39,7 +39,7 @@ fn spec(target: &Target, load: &str) -> String {
 
 /// Starts dyno on a spec that [`spec`] wrote.
 fn start(bench: &Bench, target: &Target) -> Child {
-    let mut command = bench.command(&["run", "stall.toml", "--quiet", "--out", "r"]);
+    let mut command = bench.command(&["run", "stall.toml", "--out", "r"]);
     let command = command.env(PASSWORD, target.password.reveal()).stdout(Stdio::piped());
     command.stderr(Stdio::piped()).spawn().expect("dyno can be started")
 }
@@ -282,7 +282,7 @@ fn an_embedded_database_is_monitored_as_part_of_the_generator() {
                 workload = { kind = \"rush\", variant = \"in-place\" }\n\
                 load = { clients = 1, duration = \"2s\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n";
     bench.file("short.toml", spec);
-    let ended = bench.dyno(&["run", "short.toml", "--quiet", "--out", "r"]);
+    let ended = bench.dyno(&["run", "short.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
@@ -305,10 +305,8 @@ fn a_process_that_works_beside_the_trial_is_a_warning_with_its_name() {
                 workload = { kind = \"rush\", variant = \"in-place\" }\n\
                 load = { clients = 1, duration = \"3s\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n";
     bench.file("beside.toml", spec);
-    let mut run = bench
-        .command(&["run", "beside.toml", "--quiet", "--out", "r"])
-        .spawn()
-        .expect("dyno can be started");
+    let mut run =
+        bench.command(&["run", "beside.toml", "--out", "r"]).spawn().expect("dyno can be started");
     // This process is not one of dyno's.
     while run.try_wait().expect("a child").is_none() {
         std::hint::black_box((0..1_000_000_u64).sum::<u64>());
