@@ -5,7 +5,7 @@ use crate::changes::{changed, reads, writes};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::expression::variables::{Names, Slot, Variables, is_name};
-use crate::perform::{Finding, Performer, Program, Stop, attempt, first_words, roll_back, writing};
+use crate::perform::{Performer, Program, Refusal, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
 use crate::script::{self, Action, Amount, DEFINING, NO_STATEMENT, Script};
 use crate::sending::{self, Settable, Which};
@@ -232,13 +232,13 @@ impl Transactions {
                 );
                 match block_on(found) {
                     Ok(found) => refused.extend(found.map(|found| match found {
-                        Finding::Writes(what) => format!(
+                        Refusal::Writes(what) => format!(
                             "the script {} may write, and the database {:?} is not named with \
                              --yes-write-to: {what}",
                             script.name,
                             target.database_name()
                         ),
-                        Finding::Denied(what) => format!("the script {}, {what}", script.name),
+                        Refusal::Denied(what) => format!("the script {}, {what}", script.name),
                     })),
                     // The script exceeds the timeout of a query.
                     Err(failure) if failure.kind == FailureKind::Timeout => {}

@@ -2,7 +2,7 @@
 
 use crate::logger::Logger;
 use crate::options::Options;
-use crate::run::divided::SysbenchWork;
+use crate::work::SysbenchWork;
 use dyno_engine::GeneratorSource;
 use std::path::Path;
 use std::sync::Arc;

@@ -10,4 +10,4 @@ mod trial_run;
 
 pub(crate) use command::{Performer, Stop, attempt, micros, roll_back};
 pub(crate) use program::{Program, first_words};
-pub(crate) use trial_run::{Finding, writing};
+pub(crate) use trial_run::{Refusal, writing};

@@ -17,7 +17,7 @@ const MIXED: &str = "it begins or ends a transaction among other statements, so 
                      it; write them without `\\;` between them";
 
 /// What the run of a script shows, with the statement and the reason.
-pub(crate) enum Finding {
+pub(crate) enum Refusal {
     /// It writes, or makes the session writable.
     Writes(String),
     /// The account lacks a privilege.
@@ -37,7 +37,7 @@ pub(crate) async fn writing(
     mut variables: Variables,
     connection: &mut Connection,
     asks: &ReadOnlyQuestions,
-) -> Result<Option<Finding>, OperationFailure> {
+) -> Result<Option<Refusal>, OperationFailure> {
     connection.query(asks.begin, &mut Discard).await?;
     // A branch that is never taken needs no privileges.
     let has_branches = script.commands.iter().any(|it| matches!(it.action, Action::If(..)));
@@ -59,7 +59,7 @@ pub(crate) async fn writing(
             Action::Sql(sql) => match TransactionControl::of(sql.template(), syntax) {
                 TransactionControl::Only => {}
                 TransactionControl::Mixed => {
-                    return Ok(Some(Finding::Writes(format!("{:?}: {MIXED}", command.line))));
+                    return Ok(Some(Refusal::Writes(format!("{:?}: {MIXED}", command.line))));
                 }
                 TransactionControl::None => {
                     let mut text = String::new();
@@ -69,13 +69,13 @@ pub(crate) async fn writing(
                         Ok(_) => keep(&rows, &sql.store, program, &mut variables),
                         Err(failure) if is_about_writing(&failure) => {
                             let what = format!("{:?}: {failure}", command.line);
-                            return Ok(Some(Finding::Writes(what)));
+                            return Ok(Some(Refusal::Writes(what)));
                         }
                         Err(failure)
                             if failure.kind == FailureKind::Permission && !has_branches =>
                         {
                             let what = format!("{:?}: {failure}", command.line);
-                            return Ok(Some(Finding::Denied(what)));
+                            return Ok(Some(Refusal::Denied(what)));
                         }
                         Err(failure) if failure.is_lost() => return Err(failure),
                         Err(_) => break,
@@ -85,7 +85,7 @@ pub(crate) async fn writing(
             _ => {}
         }
     }
-    Ok(asked(connection, asks).await?.map(Finding::Writes))
+    Ok(asked(connection, asks).await?.map(Refusal::Writes))
 }
 
 /// Rejected by the server in a read-only transaction, or not sent at all.

@@ -1,6 +1,5 @@
 //! Bundled scripts with dyno's own workloads, if these support the options.
 
-use super::divided::SysbenchWork;
 use super::failures::{self, Action};
 use super::load;
 use super::measure::{Runner, measure};
@@ -11,6 +10,7 @@ use crate::logger::Level;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::native::{native, plan};
 use crate::report::header;
+use crate::work::SysbenchWork;
 use dyno_engine::workload::Native;
 use dyno_engine::{DividedLoad, LoadInput};
 use dyno_model::target::{Engine, QueryMode};

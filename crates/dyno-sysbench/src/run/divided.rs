@@ -7,51 +7,18 @@ use super::{LoadedScript, Opened, Unusable};
 use crate::job::Job;
 use crate::logger::{Logger, Terminal};
 use crate::options::Options;
+use crate::work::ScriptWork;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
     CustomAudit, LoadInput, PartialResult, Start as CommonStart, TrialError, run_script_part,
 };
 use dyno_lua::ScriptSource;
 use dyno_model::event::Listener;
-use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Target;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What the threads of a run do.
-#[derive(Debug, Clone)]
-pub enum SysbenchWork {
-    /// A bundled script as a workload of dyno.
-    Native(WorkloadPlan),
-    /// A script in Lua.
-    Script(ScriptWork),
-}
-
-/// A script with its options, which include passwords.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct ScriptWork {
-    /// Path of the script, or its name as a module.
-    name: String,
-    is_module: bool,
-    /// The script and what it has loaded, by path.
-    files: BTreeMap<String, Vec<u8>>,
-    /// The given options.
-    options: Vec<String>,
-    /// What the script sees as its command line.
-    argv: Vec<String>,
-    seed: u64,
-}
-
-impl fmt::Debug for ScriptWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScriptWork").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 impl ScriptWork {
     /// The script of a run, whose main state is loaded.

@@ -1,7 +1,6 @@
 //! `run`: headings, the engine's clients, reports, exit code, for scripts and native workloads.
 
 use super::commands::{failed, watched};
-use super::divided::{ScriptWork, SysbenchWork};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
@@ -11,6 +10,7 @@ use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
+use crate::work::{ScriptWork, SysbenchWork};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{

@@ -186,7 +186,8 @@ fn of_two_at_the_same_moment_at_most_one_works(kind: ServerKind) {
             let ended = run.ended();
             assert_eq!(ended.code, INTERRUPTED, "{kind}: {ended}");
             let record = &records(&host.bench.path().join(results))[0];
-            assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {ended}");
+            // On a busy machine the interrupt may cut off transactions, whose outcome is unknown.
+            assert_ne!(record.audit.verdict(), AuditVerdict::Violated, "{kind}: {ended}");
         }
         assert!(working <= 1, "{kind}");
     }
