@@ -401,8 +401,8 @@ pub fn run_part<W: Workload>(
     )
 }
 
-/// As [`run_part`], for the threads of a script. What the audit counts is added to `audit` in the
-/// coordinator.
+/// Like [`run_part`], for the threads of a script. The coordinator adds the counters of `audit` to
+/// its own.
 ///
 /// # Errors
 /// As [`run_part`].

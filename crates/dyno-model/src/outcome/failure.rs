@@ -190,7 +190,7 @@ impl OperationFailure {
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
     }
 
-    /// What its message has after the kind: numbers and the server's words.
+    /// The message without the kind: error number, SQLSTATE and the text of the server.
     #[must_use]
     pub fn details(&self) -> String {
         let numbers = match (self.code, self.sqlstate.as_str()) {

@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ServerVersion {
-    /// Of a server; empty if it is unknown.
+    /// The version of one server; empty if it is unknown.
     Server(String),
-    /// Of the servers in front of data nodes.
+    /// A cluster with servers in front of data nodes.
     Cluster {
         /// Their version.
         version: String,
@@ -19,7 +19,7 @@ pub enum ServerVersion {
         /// Number of data nodes.
         data_nodes: u32,
     },
-    /// Of a primary and its replicas.
+    /// A primary with its replicas.
     Replicated {
         /// Their version.
         version: String,

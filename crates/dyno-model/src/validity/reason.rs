@@ -277,7 +277,7 @@ pub enum Reason {
     /// A node of a cluster, or a program on the network path, could not be started.
     #[error("{what}: {reason}")]
     NotStarted {
-        /// What it is, with its number or name.
+        /// The node with its number, or the program with its name.
         what: String,
         /// Why.
         reason: Box<Reason>,

@@ -125,7 +125,7 @@ fn for_command(word: &str) -> Option<String> {
     Some(format!("dyno {command} {word}"))
 }
 
-/// What an option of another program is called here.
+/// The option of dyno that replaces an option of another program.
 fn for_option(option: &str, is_of_experiments: bool) -> Option<String> {
     if option.starts_with('-') && option[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
     {

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum ClientWork {
-    /// Of an experiment, or of a bundled script of sysbench.
+    /// A workload of `dyno run`, or a bundled script of `dyno sysbench`.
     Workload(Work),
-    /// Of a script that `dyno sysbench` runs.
+    /// A Lua script of `dyno sysbench`.
     Script(ScriptWork),
-    /// Of `dyno pgbench`.
+    /// The scripts of `dyno pgbench`.
     Pgbench(PgbenchWork),
 }
 

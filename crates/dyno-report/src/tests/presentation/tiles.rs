@@ -89,7 +89,7 @@ fn the_tile_of_failures_names_the_message_of_the_most_frequent() {
     trial.expect("a measured trial").set(Metric::Failed, Some(17_092_u64));
     let found = tile(&model, "Failed transactions");
     assert!(found.contains("mostly: division by zero"), "{found}");
-    // What was retried with success is no failed transaction.
+    // A transaction that committed after a retry is not a failed one.
     assert!(!found.contains("deadlock"), "{found}");
 }
 
