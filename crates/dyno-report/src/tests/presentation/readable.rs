@@ -22,6 +22,15 @@ fn no_table_of_a_text_report_is_wider_than_a_terminal() {
     }
 }
 
+#[test]
+fn workloads_that_differ_in_their_options_are_named_once() {
+    let mut model = tiny_model().clone();
+    let other = model.provenance.workloads[0].clone();
+    let kind = other.kind.clone();
+    model.provenance.workloads.push(other);
+    assert_eq!(crate::notes::load(&model, EN).matches(&kind).count(), 1);
+}
+
 /// The model, in which no two sides have a value in the same block.
 fn without_ratios() -> ReportModel {
     let mut model = analyse(&Shape { blocks: 1, ..tiny() }.read());
