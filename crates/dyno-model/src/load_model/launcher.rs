@@ -48,6 +48,15 @@ pub fn label_pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     pairs.map(|pair| pair.filter(|(name, value)| is_plain(name) && is_plain(value))).collect()
 }
 
+/// Whether Kubernetes reads the text as an amount of memory, such as `512Mi` or `1.5G`.
+#[must_use]
+pub fn is_quantity(text: &str) -> bool {
+    let unit = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let units = ["", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    number.parse::<f64>().is_ok_and(|it| it > 0.0) && units.contains(&unit)
+}
+
 crate::named! {
     /// What starts load generators.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

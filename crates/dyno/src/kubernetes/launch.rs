@@ -298,6 +298,12 @@ impl<'a> Made<'a> {
         ["exec", "--stdin", pod, "--container", container, "--", "/dyno", "volume", command]
     }
 
+    /// Lets a container that holds the volume end.
+    fn release(&self, pod: &str, container: &str) -> Result<(), Failure> {
+        let command = [&Self::volume(pod, container, "release")[..], &[RESULTS]].concat();
+        self.kubectl.answer(&command).map(drop)
+    }
+
     /// Copies the results out of the pod.
     fn copy(&self, pod: &str, folder: &Path) -> Result<(), Failure> {
         let beside = |suffix: &str| {
@@ -333,6 +339,11 @@ impl<'a> Made<'a> {
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
+        // A container that holds the volume ignores the first signal, also if no run began.
+        if let Ok(Some(pod)) = self.pod() {
+            let release = |container| self.release(name(&pod), container).is_ok();
+            let _ = [HOLDER, EARLIER].into_iter().any(release);
+        }
         let delete = ["delete", "job", self.name, "--ignore-not-found", "--wait=false"];
         let _ = self.kubectl.answer(&delete);
     }
@@ -357,8 +368,6 @@ impl FollowedRun<'_> {
         let pod = self.started(DYNO)?;
         let code = self.ended(&pod);
         let copied = self.made.copy(&pod, folder);
-        let release = [&Made::volume(&pod, HOLDER, "release")[..], &[RESULTS]].concat();
-        let _ = self.made.kubectl.answer(&release);
         match (code, copied) {
             (Ok(code), Ok(())) => Ok(code),
             // A run that failed its preflight has no results.
@@ -418,8 +427,7 @@ impl FollowedRun<'_> {
         call.finish()?;
         packed.map_err(|error| Failure::cannot("read", earlier, &error))?;
         key.received();
-        let release = [&Made::volume(pod, EARLIER, "release")[..], &[RESULTS]].concat();
-        self.made.kubectl.answer(&release).map(drop)
+        self.made.release(pod, EARLIER)
     }
 
     /// Shows the output of the run until it ends; returns its exit code.

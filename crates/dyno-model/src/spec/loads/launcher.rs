@@ -1,6 +1,6 @@
 //! `[launcher]`: what starts load generators, and which experiments can be divided among several.
 
-use crate::launcher::{LauncherKind, LauncherPlan, label_pairs};
+use crate::launcher::{LauncherKind, LauncherPlan, is_quantity, label_pairs};
 use crate::plan::{Configuration, SystemPlan};
 use crate::spec::keys::LAUNCHER;
 use crate::spec::reader::{Fields, wrong_type};
@@ -49,6 +49,10 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
     if let Some(command) = plan.command.as_ref().filter(|it| !it.contains("{generator}")) {
         let message = format!("`launcher.command` starts no generator: `{command}`");
         fields.refuse("command", message, "put `{generator}` where the generator's command goes");
+    }
+    if let Some(memory) = plan.memory.as_ref().filter(|it| !is_quantity(it)) {
+        let message = format!("`launcher.memory` is no amount of memory: `{memory}`");
+        fields.refuse("memory", message, "write for example `512Mi` or `2Gi`");
     }
     if let Some(labels) = plan.anti_affinity.as_ref().filter(|it| label_pairs(it).is_none()) {
         let message = format!("`launcher.anti_affinity` is no list of labels: `{labels}`");

@@ -277,6 +277,13 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             "`launcher.anti_affinity` is no list of labels: `postgres`",
         ),
         (
+            SQLITE,
+            sql,
+            "{ clients = 4, duration = \"1s\" }",
+            "launcher = { kind = \"kubernetes\", memory = \"2 GB\" }\n",
+            "`launcher.memory` is no amount of memory: `2 GB`",
+        ),
+        (
             "server = { kind = \"sqlite\" }",
             "{ kind = \"crud\" }",
             "{ clients = 4, duration = \"1s\", generators = 2 }",
