@@ -1,8 +1,9 @@
 //! Sends the metrics to a collector of OpenTelemetry, from a thread of its own.
 
-use super::collected::collect;
+use super::collected::{Collected, collect};
 use super::otlp;
 use crate::live::Live;
+use dyno_model::event::{Event, Listener};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -89,11 +90,13 @@ impl Collector {
     }
 }
 
-/// Sends the metrics until it is dropped, and then for the last time.
+/// Sends the metrics until it is dropped, and then for the last time. As a listener, which comes
+/// after the state, it also sends those of each trial that ends, before the next one replaces them.
 #[derive(Debug)]
 pub struct Push {
-    /// Closed when the run ends.
-    end: Option<Sender<()>>,
+    live: Live,
+    /// The metrics of ended trials; closed when the run ends.
+    ended: Option<Sender<Vec<Collected>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -107,13 +110,16 @@ impl Push {
         collector: Collector,
         failed: impl Fn(&Live, &str) + Send + 'static,
     ) -> io::Result<Self> {
-        let (end, ended) = channel();
+        let (sender, ended) = channel();
         let unix = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let started = unix();
+        let (started, shared) = (unix(), live.clone());
         let send = move || {
-            let (mut has_failed, mut is_last) = (false, false);
+            let mut has_failed = false;
             loop {
-                let sent = collector.send(&otlp::request(&live.read(collect), started, unix()));
+                let next = ended.recv_timeout(SENT_EVERY);
+                let is_last = next == Err(RecvTimeoutError::Disconnected);
+                let metrics = next.unwrap_or_else(|_| live.read(collect));
+                let sent = collector.send(&otlp::request(&metrics, started, unix()));
                 if let Err(error) = &sent
                     && !has_failed
                 {
@@ -123,17 +129,28 @@ impl Push {
                 if is_last {
                     return;
                 }
-                is_last = ended.recv_timeout(SENT_EVERY) == Err(RecvTimeoutError::Disconnected);
             }
         };
+        // The first request does not wait.
+        let _ = sender.send(shared.read(collect));
         let thread = thread::Builder::new().name("dyno-otlp".to_owned()).spawn(send)?;
-        Ok(Self { end: Some(end), thread: Some(thread) })
+        Ok(Self { live: shared, ended: Some(sender), thread: Some(thread) })
+    }
+}
+
+impl Listener for Push {
+    fn event(&mut self, event: &Event) {
+        if let (Event::TrialFinished(_) | Event::TrialFailed { .. }, Some(sender)) =
+            (event, &self.ended)
+        {
+            let _ = sender.send(self.live.read(collect));
+        }
     }
 }
 
 impl Drop for Push {
     fn drop(&mut self) {
-        self.end.take();
+        self.ended.take();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

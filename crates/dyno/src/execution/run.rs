@@ -24,7 +24,7 @@ use dyno_model::preflight::Weight;
 use dyno_model::target::{Endpoint, Target};
 use dyno_report::{Format, Lang, Note, PreflightWords};
 use dyno_store::environment::Environment;
-use dyno_store::{Run, RunWriter};
+use dyno_store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +62,8 @@ pub(crate) fn run(
     if let Some(server) = server {
         display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Site>)?);
     }
-    let push = arguments.otlp.clone().map(|collector| display.push_to(collector)).transpose()?;
+    let mut push =
+        arguments.otlp.clone().map(|collector| display.push_to(collector)).transpose()?;
     // If the folder cannot be read, the run continues with the blocks of its budget.
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
@@ -73,6 +74,7 @@ pub(crate) fn run(
     };
     let mut log = EventLog;
     let mut shown = Listeners(vec![&mut display, &mut log]);
+    shown.0.extend(push.as_mut().map(|it| it as &mut dyn Listener));
     let outcome = trials::run(
         plan,
         &done,
@@ -94,18 +96,21 @@ pub(crate) fn run(
     let written = writer.settle();
     // A report of the stored results is useful even if writing failed early.
     let shown = show_report(&folder, arguments, printer);
-    written?;
+    let command = campaign::resume_command(arguments, plan, &folder);
+    let resumable = |error: StoreError| {
+        Failure::from(error).help(format!("remove the cause, then continue: {command}"))
+    };
+    written.map_err(resumable)?;
     if let Ok(model) = &shown {
         writer.limits(model.limit_summaries());
     }
-    writer.finish()?;
+    writer.finish().map_err(resumable)?;
     let shown = shown?;
     if arguments.serve.is_some() {
         site.finish(dyno_report::render(&shown, Format::Html, arguments.language.lang));
     }
     let is_cut = interrupts.is_requested() || !outcome.cut.is_empty();
     if is_cut && !outcome.is_complete() {
-        let command = campaign::resume_command(arguments, plan, &folder);
         let (measured, trials) = (outcome.measured, outcome.planned);
         let cut = &outcome.cut;
         printer.warning(&told(&Note::Unfinished { measured, trials, cut, command: &command }));

@@ -2,6 +2,7 @@
 //! none behind, and full ones are told.
 
 use crate::program::{Bench, events, failures};
+use crate::running::Running;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
@@ -190,6 +191,38 @@ fn on_a_full_disk_a_report_is_the_new_one_or_the_old_one_and_the_error_names_it(
     assert!(ended.stderr.contains("cannot write small/r/report.html"), "{ended}");
     assert_eq!(std::fs::read_to_string(&report).expect("it is there"), "the old report");
     assert!(!small.join("r/report.html.new").exists(), "it would only take room");
+}
+
+#[test]
+fn a_run_whose_results_fill_the_disk_names_the_command_that_continues_it() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    let bench = &mounts.0;
+    bench.file(
+        "long.toml",
+        "title = \"Long\"\nsystem = [{ name = \"S\", server = { kind = \"sqlite\" } }]\nworkload = { kind = \"rush\" }\n\
+         load = { clients = 1, transactions = 10 }\ndesign = { blocks = 40 }\n",
+    );
+    let small = bench.path().join("small");
+    std::fs::create_dir(&small).expect("it is new");
+    let arguments = ["-t", "tmpfs", "-o", "size=16m", "dyno-test"];
+    let status = Command::new("mount").args(arguments).arg(&small).status();
+    assert!(status.expect("it is there").success());
+    let run = Running::of(bench, bench.command(&["run", "long.toml", "--out", "small/r"]));
+    wait_until("a trial is measured", || !finished(&small.join("r")).is_empty());
+    let filled = std::fs::write(small.join("filling"), vec![0; 32 << 20]);
+    assert_eq!(filled.map_err(|error| error.kind()), Err(std::io::ErrorKind::StorageFull));
+    let ended = run.ended();
+    assert_eq!(ended.code, 7, "{ended}");
+    let measured = finished(&small.join("r")).len();
+    assert!((1..40).contains(&measured), "{measured} trials: {ended}");
+    assert!(ended.stderr.contains("then continue: dyno run --resume small/r"), "{ended}");
+    std::fs::remove_file(small.join("filling")).expect("it is there");
+    let ended = bench.dyno(&["run", "--resume", "small/r"]);
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(finished(&small.join("r")).len(), 40, "{ended}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::served::SHORT;
 use crate::program::Bench;
 use dyno_testkit::ClosedPort;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
@@ -85,6 +86,28 @@ fn a_collector_receives_all_metrics_at_the_end_of_the_run() {
     assert!(point["sum"].as_f64() > Some(0.0), "{point}");
     assert!(integer(&point["startTimeUnixNano"]) < integer(&point["timeUnixNano"]), "{point}");
     assert_eq!(point["attributes"][0]["key"], "trial", "{point}");
+}
+
+#[test]
+fn a_collector_receives_the_commits_of_every_trial() {
+    let (bench, (address, received)) = (Bench::new(), collector());
+    let otlp = format!("--otlp=http://{address}");
+    let load = "--set=load={clients=[1], warmup=\"0s\", transactions=100}";
+    let ended = bench.dyno(&["run", "--blocks=1", load, &otlp]);
+    assert!(ended.is_done(), "{ended}");
+    let mut trials = BTreeMap::new();
+    for (_, request) in received.try_iter() {
+        let metrics = &request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
+        let metrics = metrics.as_array().expect("a list");
+        let is_of_times = |it: &&Value| it["name"] == "dyno_transaction_duration_seconds";
+        for times in metrics.iter().filter(is_of_times) {
+            let point = &times["histogram"]["dataPoints"][0];
+            let trial = point["attributes"][0]["value"]["stringValue"].to_string();
+            trials.insert(trial, integer(&point["count"]));
+        }
+    }
+    let counts: Vec<u64> = trials.values().copied().collect();
+    assert_eq!(counts, [100, 100], "{trials:?}");
 }
 
 #[test]
