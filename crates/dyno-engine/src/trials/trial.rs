@@ -200,11 +200,13 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     }
 
     fn think(&self, name: u16) -> Option<Nanos> {
+        let workload = &self.workloads[0];
+        let pause = |name| workload.think(name).map(|mean| Nanos(mean.0 + workload.keying(name).0));
         match self.names_each() {
-            _ if !self.is_spread() => self.workloads[0].think(name),
+            _ if !self.is_spread() => pause(name),
             // The only name is that of the database.
-            1 if self.workloads[0].transactions().len() > 1 => None,
-            each => self.workloads[0].think(name % each as u16),
+            1 if workload.transactions().len() > 1 => None,
+            each => pause(name % each as u16),
         }
     }
 

@@ -165,7 +165,7 @@ impl Campaign {
             left += match &self.current {
                 Some(current) if current.position == position => {
                     let elapsed = now.saturating_sub(current.started);
-                    let projected = current.projected(now);
+                    let projected = current.projected(now, self.estimates[trial.configuration]);
                     // The projection for a search covers only the current load step; more may
                     // follow.
                     let is_search =
@@ -198,14 +198,18 @@ impl Campaign {
 }
 
 impl Current {
-    /// Projected duration of the trial at the present progress; `None` until a tenth of it is
-    /// complete.
-    fn projected(&self, now: Duration) -> Option<Duration> {
-        let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else {
-            return None;
+    /// Projected duration of the trial at the present progress; `None` until a tenth of its phase
+    /// is complete. The plan's estimate of a trial does not include loading.
+    fn projected(&self, now: Duration, estimate: Duration) -> Option<Duration> {
+        let (phase, began) = self.phase?;
+        let later = match phase {
+            Phase::Load => estimate,
+            Phase::Measure => Duration::ZERO,
+            _ => return None,
         };
-        (share > 0.1)
-            .then(|| began.saturating_sub(self.started) + now.saturating_sub(began).div_f64(share))
+        let share = self.share.filter(|share| *share > 0.1)?;
+        let whole = now.saturating_sub(began).div_f64(share);
+        Some(began.saturating_sub(self.started) + whole + later)
     }
 }
 

@@ -81,8 +81,11 @@ fn a_failed_trial_says_nothing_about_how_long_others_take() {
 
 /// Starts the first trial at 0 s, measures from 1 s, and has completed this share at a later time.
 fn measure_part(campaign: &mut Campaign, done: u64, total: u64, at: f64) {
+    part(campaign, Phase::Measure, done, total, at);
+}
+
+fn part(campaign: &mut Campaign, phase: Phase, done: u64, total: u64, at: f64) {
     let trial = campaign.plan().trials[0].id.clone();
-    let phase = Phase::Measure;
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
     campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase }, seconds(1.0));
     let unit = ProgressUnit::Transactions;
@@ -96,6 +99,15 @@ fn the_current_trial_is_projected_from_how_far_it_is() {
     // Half of the measurement took 20 s, so 20 s are left, plus three trials as planned.
     let left = campaign.left(seconds(21.0)).as_secs_f64();
     assert!((left - (20.0 + 3.0 * 10.3)).abs() < 0.001, "{left}");
+}
+
+#[test]
+fn a_load_that_takes_long_is_projected_and_the_measurement_follows() {
+    let mut campaign = campaign();
+    part(&mut campaign, Phase::Load, 250, 1000, 101.0);
+    // A quarter took 100 s, so 300 s are left, plus this trial and three more as planned.
+    let left = campaign.left(seconds(101.0)).as_secs_f64();
+    assert!((left - (300.0 + 4.0 * 10.3)).abs() < 0.001, "{left}");
 }
 
 #[test]

@@ -377,7 +377,8 @@ pub struct StatementLatency {
 pub struct NamedTransactions {
     /// Name from the workload.
     pub name: String,
-    /// Mean think time of the clients before each, if it differs from that of the load.
+    /// Mean think time of the clients before each, including keying time, if it differs from that
+    /// of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
     /// Same as [`TrialRecord::work`], for these transactions alone.

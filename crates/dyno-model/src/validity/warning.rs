@@ -113,7 +113,7 @@ pub enum Warning {
     /// The window contains few consecutive transactions of each client, so figures depend on single
     /// ones. Raised below 10.
     FewWaves {
-        /// Length of the window divided by the mean response time.
+        /// Length of the window divided by the mean response time and think time.
         waves: f64,
     },
     /// Fewer transactions than a percentile needs.

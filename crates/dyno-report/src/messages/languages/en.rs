@@ -855,7 +855,7 @@ messages! {
         SERVER_RESTARTED: "The server restarted during the trial (uptime at the end: {seconds} s). The results cover two server processes.",
         FAULT_NOT_MADE: "A fault could not be injected ({what}): {reason}",
         SHORT_WINDOW: "The shortest measurement window is only {seconds} s long. Its results are imprecise.",
-        FEW_WAVES: "The shortest window is only {waves} mean response times long, so each client ran only a few transactions. Measure longer.",
+        FEW_WAVES: "In the shortest window each client had time for only {waves} transactions, so figures depend on single ones. Measure longer.",
         NO_TRANSACTIONS: "One trial committed no transaction.",
         FEW_TRANSACTIONS: "The smallest trial has only {committed:1 transaction|# transactions}, so its high percentiles are imprecise.",
         STALL: "No transaction committed for up to {seconds} s (starting {at} s into the window).",

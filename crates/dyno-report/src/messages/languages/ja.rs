@@ -716,7 +716,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             SERVER_RESTARTED: "試行中にサーバーが再起動しました（終了時の稼働時間{seconds}秒）。結果には2つのサーバープロセスが混在しています。",
             FAULT_NOT_MADE: "障害を注入できませんでした（{what}）：{reason}",
             SHORT_WINDOW: "最短の測定区間は{seconds}秒しかなく、結果の精度は高くありません。",
-            FEW_WAVES: "最短の測定区間は平均応答時間の{waves}倍しかなく、各クライアントのトランザクションは数件です。測定時間を延ばしてください。",
+            FEW_WAVES: "最短の測定区間で各クライアントが実行できたトランザクションは{waves}件だけなので、数値は個々のトランザクションに左右されます。測定時間を延ばしてください。",
             NO_TRANSACTIONS: "コミットされたトランザクションのない試行があります。",
             FEW_TRANSACTIONS: "トランザクション数が最も少ない試行では{committed}件しかなく、p99などの高いパーセンタイルの精度は低くなります。",
             STALL: "最長{seconds}秒の間、コミットがありませんでした（測定区間の{at}秒から）。",

@@ -715,7 +715,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             SERVER_RESTARTED: "시행 중 서버가 재시작되었습니다(종료 시 가동 시간 {seconds}초). 결과에는 두 서버 프로세스가 섞여 있습니다.",
             FAULT_NOT_MADE: "장애를 주입하지 못했습니다({what}): {reason}",
             SHORT_WINDOW: "가장 짧은 측정 구간이 {seconds}초에 불과하여 결과가 정밀하지 않습니다.",
-            FEW_WAVES: "가장 짧은 측정 구간이 평균 응답 시간의 {waves}배에 불과하여 클라이언트마다 트랜잭션이 몇 건뿐입니다. 측정 시간을 늘리십시오.",
+            FEW_WAVES: "가장 짧은 측정 구간에서 클라이언트마다 실행할 수 있던 트랜잭션은 {waves}건뿐이므로 수치가 개별 트랜잭션에 좌우됩니다. 측정 시간을 늘리십시오.",
             NO_TRANSACTIONS: "커밋된 트랜잭션이 없는 시행이 있습니다.",
             FEW_TRANSACTIONS: "트랜잭션이 가장 적은 시행에서는 {committed}건에 그쳐 p99 등 상위 백분위수의 정밀도가 낮습니다.",
             STALL: "최장 {seconds}초 동안 커밋이 없었습니다(측정 구간 {at}초부터).",

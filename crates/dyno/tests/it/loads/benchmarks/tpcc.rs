@@ -3,13 +3,14 @@
 
 use super::harmed;
 use crate::audits::{Silent, Work, session};
-use crate::program::{Bench, flaws};
+use crate::program::{Bench, flaws, records};
 use dyno_drivers::{Driver, Table, block_on};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
 use dyno_testkit::running_server;
 use std::sync::atomic::AtomicUsize;
 
@@ -162,6 +163,13 @@ fn one_line_runs_it_and_says_what_it_is_not() {
         assert!(!ended.is_done() && ended.stderr.contains(message), "{ended}");
         assert_eq!(bench.names(), before, "nothing is written");
     }
+    let short = ["--clients", "1", "--duration", "1s", "--out", "paced"];
+    let ended = line(&[&paced[..], &short].concat());
+    let records = records(&bench.path().join("paced"));
+    assert_eq!(records.len(), 1, "{ended}");
+    let new_order =
+        records[0].transactions.iter().find(|it| it.name == "new-order").expect("a name");
+    assert_eq!(new_order.think, Some(Nanos(30_000_000_000)), "18 s of keying, 12 s of thinking");
 }
 
 #[test]
