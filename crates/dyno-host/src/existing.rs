@@ -346,6 +346,9 @@ fn wrong_password(
 fn place(system: &ExistingSystem) -> String {
     let ExistingSystem { engine, endpoint, user, database, .. } = system;
     match (user.is_empty(), database.is_empty()) {
+        (true, true) if matches!(endpoint, Endpoint::Tcp { .. }) => {
+            format!("{engine}://{endpoint}")
+        }
         (true, true) => format!("{engine}:{endpoint}"),
         (false, true) => format!("{engine}://{user}@{endpoint}"),
         (true, false) => format!("{engine}://{endpoint}/{database}"),
@@ -379,6 +382,18 @@ mod tests {
             monitor: None,
             hooks: None,
         }
+    }
+
+    #[test]
+    fn places_are_written_as_in_a_url() {
+        let of = |engine, endpoint| {
+            let (user, database) = (String::new(), String::new());
+            let system = system(PasswordSource::None, endpoint);
+            place(&ExistingSystem { engine, user, database, ..system })
+        };
+        let service = Endpoint::Tcp { host: "shop".to_owned(), port: 80 };
+        assert_eq!(of(Engine::Http, service), "http://shop:80");
+        assert_eq!(of(Engine::Sqlite, Endpoint::File("/d/shop.db".into())), "sqlite:/d/shop.db");
     }
 
     #[test]

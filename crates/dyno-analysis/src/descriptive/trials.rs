@@ -60,7 +60,7 @@ fn configuration_row(
         not_working: view.eligibilities[index].not_working(),
         figures,
         shortage: shortage(
-            &parts::counts(view, index, None),
+            &parts::counts(view, index, None, ComparisonMetric::P99Ms),
             ComparisonMetric::P99Ms,
             &configuration.load,
         ),

@@ -66,12 +66,12 @@ impl RunsSite {
                             tr {
                                 td { input type="radio" name="base" value=(address) required; }
                                 td { input type="radio" name="new" value=(address) required; }
-                                td { (run.started_at.get(..19).unwrap_or(&run.started_at)) }
+                                td { @for part in started(run) { span.whole { (part) } " " } }
                                 td {
                                     a href={ "/report?run=" (address) } { (masked(&run.plan.title)) }
                                     " " small { (folder.display()) }
                                 }
-                                td { (valid(run)) " / " (run.plan.trials.len()) }
+                                td.whole { (valid(run)) " / " (run.plan.trials.len()) }
                             }
                         }
                     }
@@ -103,6 +103,11 @@ impl RunsSite {
             Err(error) => Response::failed(&error.to_string()),
         }
     }
+}
+
+/// Date and time of day at which a run started, to the second.
+fn started(run: &Run) -> Vec<&str> {
+    run.started_at.get(..19).unwrap_or(&run.started_at).split('T').collect()
 }
 
 /// The name of a run in addresses: its path, encoded so that any path is one word.

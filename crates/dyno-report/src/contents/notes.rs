@@ -2,8 +2,9 @@
 
 use crate::messages::{Lang, Message, conclusion, fill, list, names, notes, reason, warning};
 use crate::{figures, words};
+use dyno_analysis::compare::METRICS;
 use dyno_analysis::model::{
-    Comparison, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
+    Comparison, ConfigurationRow, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
 };
 use dyno_model::failure_log::{FailureDetail, FailureLog};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
@@ -287,6 +288,18 @@ pub(crate) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let metric = names::metric(model.primary_metric, lang);
     let reserve = figures::limit(model.comparison_rules.reserve * 100.0);
     fill!(notes::NOTE_QUESTIONS, lang, alpha, metric, reserve)
+}
+
+/// How to read the figures of configurations, and the intervals of those that have one.
+pub(crate) fn estimates(model: &ReportModel) -> &'static Message {
+    let has_interval = |row: &ConfigurationRow| {
+        let mut estimates = METRICS.into_iter().filter_map(|metric| row.figures.estimate(metric));
+        estimates.any(|it| figures::half_width(&it).is_some())
+    };
+    match model.configurations.iter().any(has_interval) {
+        true => &notes::NOTE_ESTIMATES,
+        false => &notes::NOTE_MEANS,
+    }
 }
 
 /// Why configurations have no 99th percentile, for the one that would need the longest measurement;

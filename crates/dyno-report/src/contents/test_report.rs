@@ -3,7 +3,7 @@
 //! it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{Lang, Message, conclusion, fill, headings, names, notes as texts, page};
+use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::{cell::Cell, notes, sections, tables};
@@ -87,7 +87,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         Part::List(answers),
         Part::Charts,
         Part::Table(tables::results(model)),
-        Part::Text(fill!(texts::NOTE_ESTIMATES, lang)),
+        Part::Text(notes::estimates(model).text(lang).to_owned()),
     ];
     for limits in sections::limits(model, lang) {
         parts.extend([heading(limits.heading, lang), Part::Table(limits.table)]);

@@ -25,7 +25,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(
         headings::RESULTS,
         &tables::results(model),
-        &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
+        &[*notes::estimates(model), *notes::Loops::of(model).note()],
     );
     notes::too_few(model, lang).iter().for_each(|note| page.paragraph(&escaped(note)));
     if model.has_bounds() {

@@ -34,7 +34,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if model.completeness.with_results > 0 {
         screen.heading(headings::RESULTS);
         screen.table(&tables::results(model));
-        screen.paragraph(texts::NOTE_ESTIMATES.text(lang));
+        screen.paragraph(notes::estimates(model).text(lang));
         notes::too_few(model, lang).iter().for_each(|note| screen.paragraph(note));
         if model.has_bounds() {
             screen.paragraph(texts::NOTE_BOUNDS.text(lang));

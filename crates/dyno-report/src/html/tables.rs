@@ -34,7 +34,8 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
 fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
     let bounds = page.model.has_bounds().then(|| page.text(&notes::NOTE_BOUNDS));
-    let notes = [page.text(&notes::NOTE_ESTIMATES), page.text(Loops::of(page.model).note())];
+    let notes =
+        [page.text(crate::notes::estimates(page.model)), page.text(Loops::of(page.model).note())];
     let note =
         notes.into_iter().map(str::to_owned).chain(crate::notes::too_few(page.model, page.lang));
     let note = note.chain(bounds.map(str::to_owned)).collect::<Vec<_>>().join(page.lang.space);

@@ -72,6 +72,15 @@ fn no_warm_up_is_said_in_a_sentence_and_0_s_in_a_table() {
 }
 
 #[test]
+fn intervals_are_explained_only_where_there_are_some() {
+    let mut data = tiny().read();
+    let explained = |data: &_| render(&analyse(data), Format::Text, EN).contains('±');
+    assert!(explained(&data));
+    data.run.outcomes.retain(|trial, _| trial.starts_with("b01"));
+    assert!(!explained(&data));
+}
+
+#[test]
 fn reports_are_byte_identical_from_the_same_folder() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");

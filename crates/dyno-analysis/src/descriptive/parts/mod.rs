@@ -263,10 +263,24 @@ fn responses(
     }
 }
 
-/// The number of response times in each compared trial, for the whole trial or a part.
-pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitPart>) -> Vec<u64> {
+/// The number of response times in each compared trial, for the whole trial or a part. Empty if the
+/// program that measured did not report the metric: more transactions would not change that.
+pub(crate) fn counts(
+    view: &View<'_>,
+    configuration: usize,
+    part: Option<&LimitPart>,
+    metric: ComparisonMetric,
+) -> Vec<u64> {
     let records = view.eligibilities[configuration].usable.iter();
-    records.map(|record| responses(view, record, part).map_or(0, |times| times.count)).collect()
+    let counts = records.map(|record| match responses(view, record, part) {
+        Some(times) if times.count > 0 => {
+            // As if there were enough: a figure is then missing only if it was not reported.
+            let many = ResponseSummary { count: u64::MAX, ..times };
+            time(&many, metric).map(|_| times.count)
+        }
+        _ => Some(0),
+    });
+    counts.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The figures of a part over the compared trials. `None` if one of them has none.

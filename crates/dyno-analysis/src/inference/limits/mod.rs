@@ -154,7 +154,7 @@ fn figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Opt
     };
     let mut figures = of(metric);
     if figures.is_none() {
-        let counts = parts::counts(view, row.configuration, row.part.as_ref());
+        let counts = parts::counts(view, row.configuration, row.part.as_ref(), metric);
         let load = &view.plan().configurations[row.configuration].load;
         let found = shortage(&counts, metric, load);
         let mut lower = PERCENTILES.into_iter().skip_while(|it| *it != row.metric).skip(1);

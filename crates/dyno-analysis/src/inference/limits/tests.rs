@@ -124,6 +124,14 @@ fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_
         of(LimitMetric::P90).shortage.is_none()
             && of(LimitMetric::P90).verdict == LimitVerdict::Passed
     );
+    // A program that reports no p99 would not report one after more transactions.
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.transaction.p99 = 0;
+    }
+    assert!(judged(&mut data, LimitMetric::P99, 1e9).iter().all(|row| row.shortage.is_none()));
+    let model = crate::analyse(&data);
+    assert!(model.configurations.iter().all(|row| row.shortage.is_none()));
 }
 
 #[test]

@@ -407,7 +407,7 @@ messages! {
         INCONCLUSIVE_RANGE: "Undecided whether {subject} and {baseline} differ at {clients}: {subject} has {ratio_min} to {ratio_max} % of the {metric} of {baseline} ({level} intervals within {low} to {high} %). A difference of {detectable} or more would probably have been detected.",
         INCONCLUSIVE_SCATTER: "Undecided whether {subject} and {baseline} differ in {metric} at {clients}: results vary too much to detect even a doubling.",
         INCONCLUSIVE_TOO_FEW: "{subject} and {baseline} cannot be compared at {clients}: one side has too few valid trials.",
-        NOT_COMPARABLE: "{subject} and {baseline} cannot be compared at {clients}: one of them has no valid trial.",
+        NOT_COMPARABLE: "{subject} and {baseline} cannot be compared at {clients}: at least one has no valid trial.",
         NOT_COMPARABLE_LOST: "{subject} and {baseline} cannot be compared at {clients}: some trials of {lines} failed, and the remaining trials can only count against a side that failed.",
         DID_NOT_WORK: "{line} failed {trials} of {of:1 trial|# trials} at {clients}: {because}.",
         OTHERS_COUNT_AGAINST: "Its other trials can count against it, not for it.",
@@ -856,7 +856,7 @@ messages! {
         FAULT_NOT_MADE: "A fault could not be injected ({what}): {reason}",
         SHORT_WINDOW: "The shortest measurement window is only {seconds} s long. Its results are imprecise.",
         FEW_WAVES: "In the shortest window each client had time for only {waves} transactions, so figures depend on single ones. Measure longer.",
-        NO_TRANSACTIONS: "One trial committed no transaction.",
+        NO_TRANSACTIONS: "At least one trial committed no transaction.",
         FEW_TRANSACTIONS: "The smallest trial has only {committed:1 transaction|# transactions}, so its high percentiles are imprecise.",
         STALL: "No transaction committed for up to {seconds} s (starting {at} s into the window).",
         STALL_EXPLAINED: "No transaction committed for up to {seconds} s (starting {at} s into the window). Server sessions at that time: {sessions}.",
@@ -945,6 +945,7 @@ messages! {
     },
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
+        NOTE_MEANS: "Throughput and response times are geometric means over n valid trials, so the quotient of two figures is their ratio in comparisons.",
         NOTE_ESTIMATES: "Throughput and response times are geometric means over n valid trials, so the quotient of two figures is their ratio in comparisons. ±: distance to the upper end of the 95 % confidence interval.",
         NOTE_TOO_FEW: "No p99 in {number} of {configurations:# configuration|# configurations}: it needs {needed:1 transaction|# transactions} per trial, and {line} had {transactions} at {clients}.",
         NOTE_ENOUGH: "Measuring for {duration} would be enough.",

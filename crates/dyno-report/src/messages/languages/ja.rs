@@ -804,6 +804,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             SCOPE_MANY_LEVELS: "{factor}の{number}水準",
         },
         notes: notes::Texts {
+            NOTE_MEANS: "スループットと応答時間は有効なn試行の幾何平均で、2つの値の商は比較の比と一致します。",
             NOTE_ESTIMATES: "スループットと応答時間は有効なn試行の幾何平均で、2つの値の商は比較の比と一致します。±：95%信頼区間の上限までの差。",
             NOTE_TOO_FEW: "{configurations}件の測定条件のうち{number}件にはp99がありません。p99には試行ごとに{needed}件のトランザクションが必要ですが、{transactions}件しかありませんでした（{line}、{clients}）。",
             NOTE_ENOUGH: "{duration}間測定すれば足りる見込みです。",

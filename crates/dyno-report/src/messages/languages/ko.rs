@@ -803,6 +803,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             SCOPE_MANY_LEVELS: "{factor} {number}종",
         },
         notes: notes::Texts {
+            NOTE_MEANS: "처리량과 응답 시간은 유효한 시행 n회의 기하 평균이므로, 두 값의 몫이 비교의 비율과 같습니다.",
             NOTE_ESTIMATES: "처리량과 응답 시간은 유효한 시행 n회의 기하 평균이므로, 두 값의 몫이 비교의 비율과 같습니다. ±: 95% 신뢰 구간 상한까지의 차이.",
             NOTE_TOO_FEW: "측정 조건 {configurations}개 중 {number}개에는 p99 값이 없습니다. p99를 구하려면 시행마다 트랜잭션이 {needed}건 필요하지만 {transactions}건뿐이었습니다({line}, {clients}).",
             NOTE_ENOUGH: "{duration} 동안 측정하면 충분합니다.",

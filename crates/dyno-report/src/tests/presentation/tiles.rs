@@ -2,7 +2,7 @@
 
 use crate::html;
 use crate::messages::{EN, LANGUAGES};
-use crate::tests::rush;
+use crate::tests::{rush, tiny_model};
 use dyno_analysis::model::{
     EndedSearch, Estimate, KindCount, LimitRow, LimitVerdict, Metric, ReportModel, SearchRow,
 };
@@ -119,4 +119,17 @@ fn a_limit_that_a_lower_percentile_fails_says_which() {
         let text = crate::render(&model, crate::Format::Text, lang);
         assert!(text.contains("≥ 31.0 ms (p95)"), "{}: {text}", lang.code);
     }
+}
+
+#[test]
+fn an_interval_over_all_configurations_says_that_it_is_not_that_of_the_two_figures() {
+    let throughput = tile(tiny_model(), "Throughput");
+    let notes = throughput.split("<span class=\"more\">").filter(|note| note.contains("interval:"));
+    let intervals: Vec<&str> = notes.collect();
+    let is_over_all = |note: &&str| note.starts_with("over 2 configurations: ");
+    assert_eq!(
+        intervals.iter().map(is_over_all).collect::<Vec<_>>(),
+        [false, true],
+        "{throughput}"
+    );
 }

@@ -65,6 +65,15 @@ fn charts_appear_during_a_trial_and_the_page_becomes_the_report_without_script_o
     assert!(dyno.ended().success());
 }
 
+/// Headings and times in the list of runs with a line break within a word.
+const BROKEN_WORDS: &str = "[...document.querySelectorAll('th, #runs td:nth-child(3)')] \
+    .flatMap(cell => [...cell.childNodes].map(node => node.firstChild ?? node)) \
+    .filter(text => { \
+        const range = document.createRange(); \
+        range.selectNodeContents(text); \
+        return range.getClientRects().length > text.textContent.trim().split(' ').length; \
+    }).map(text => text.textContent)";
+
 #[test]
 fn finished_runs_are_filtered_opened_and_compared_without_script_of_others() {
     let bench = Bench::new();
@@ -80,6 +89,7 @@ fn finished_runs_are_filtered_opened_and_compared_without_script_of_others() {
     browser.open(&home);
     let rows = "[...document.getElementById('runs').rows].filter(row => !row.hidden).length";
     assert_eq!(browser.value(rows), 2);
+    assert_eq!(browser.value(BROKEN_WORDS), serde_json::json!([]));
     browser.value(
         "(document.getElementById('filter').value = 'ONE<B', \
          document.getElementById('filter').dispatchEvent(new Event('input')))",
