@@ -35,7 +35,7 @@ pub(crate) fn examine(plan: &Plan, index: usize, target: &Target) -> ClientPaths
     let mut paths = ClientPaths { is_pooled: false, problems: Vec::new() };
     for endpoint in &plan.endpoints {
         let Via::Address(address) = &endpoint.via else { continue };
-        let target = Target { endpoint: address.clone(), ..target.clone() };
+        let target = target.at(address.clone());
         let problem = pooler::at(&target).and_then(|found| {
             paths.is_pooled |= found.is_some();
             match found.and_then(|it| of_pooler(plan, index, &target, &it)) {

@@ -218,9 +218,18 @@ fn what_lasts_longer_than_a_transaction_is_refused_where_sessions_are_lent() {
 fn a_pooler_that_refuses_writes_or_connections_is_found_before_the_run() {
     let modes = [READ_ONLY, "dbname=missing", ""].map(|it| (Path::new(PROGRAM), "transaction", it));
     let Some(mut pooler) = PgBouncer::start_all(&modes) else { return };
-    let refused = pooler.run("no", "", "query_mode = \"simple\"");
+    let refused = pooler.run("no", "?target_session_attrs=any", "query_mode = \"simple\"");
     assert_eq!(refused.code, PREFLIGHT_FAILED, "{refused}");
     assert!(refused.stderr.contains("transaction_read_only is on"), "{refused}");
+    // The next host of the URL is used where it is the wanted one.
+    let spec = fs::read_to_string(pooler.bench.path().join("pooled.toml")).expect("the spec");
+    let [first, _, last] = pooler.ports[..] else { panic!("three poolers") };
+    let hosts = format!("127.0.0.1:{first},127.0.0.1:{last}");
+    let spec = spec.replace(&format!("127.0.0.1:{first}"), &hosts).replace("=any", "=read-write");
+    pooler.bench.file("hosts.toml", spec);
+    let database = &pooler.target.database;
+    let run = ["run", "hosts.toml", "--out", "hosts", "--yes-write-to", database];
+    pooler.is_whole("hosts", &pooler.bench.dyno(&run));
     let refused = {
         pooler.ports.rotate_left(1);
         pooler.bench.file("paths.toml", example(&pooler));
