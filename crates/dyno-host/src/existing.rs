@@ -143,7 +143,7 @@ pub fn target(
         session_setup: system.session_setup.clone(),
         query_mode,
         connect_timeout,
-        ..Target::new(system.engine, system.endpoint.clone())
+        ..Target::new(system.engine, system.endpoint.clone()).chosen(&system.choice)
     };
     target.password = password(system, &target)?;
     address::complete(&mut target, &Surroundings::of_process())
@@ -360,7 +360,7 @@ fn place(system: &ExistingSystem) -> String {
 mod tests {
     use super::*;
     use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, serve};
-    use dyno_model::target::{Engine, Tls};
+    use dyno_model::target::{Engine, ServerChoice, Tls};
     use std::fs;
 
     fn of(source: PasswordSource) -> Result<Secret, HostError> {
@@ -378,6 +378,7 @@ mod tests {
             tls: Tls::Off,
             client_certificate: None,
             session_setup: Vec::new(),
+            choice: ServerChoice::default(),
             data: DataPolicy::Own,
             monitor: None,
             hooks: None,

@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod script;
 mod sending;
+mod session_state;
 mod setup;
 mod statistics;
 mod terminal;

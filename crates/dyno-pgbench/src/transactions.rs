@@ -9,6 +9,7 @@ use crate::perform::{Performer, Program, Refusal, Stop, attempt, first_words, ro
 use crate::random::Generator;
 use crate::script::{self, Action, Amount, DEFINING, NO_STATEMENT, Script};
 use crate::sending::{self, Settable, Which};
+use crate::session_state::lasts;
 use crate::setup::Setup;
 use crate::terminal::Terminal;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
@@ -165,6 +166,12 @@ impl Transactions {
     #[must_use]
     pub fn certainly_writing(&self) -> Option<(&str, &str)> {
         self.first_statement(|text| writes(text, self.syntax))
+    }
+
+    /// The first statement with an effect that lasts longer than its transaction.
+    #[must_use]
+    pub fn lasting(&self) -> Option<(&str, &str)> {
+        self.first_statement(|text| lasts(text, self.syntax))
     }
 
     fn first_statement(&self, is_wanted: impl Fn(&str) -> bool) -> Option<(&str, &str)> {

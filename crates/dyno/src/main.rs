@@ -39,7 +39,8 @@ mod workloads;
 
 use command_line::{arguments, cli, one_line, spec_file, suggestions};
 use execution::{
-    campaign, checkup, client_groups, curve, data, faults, preflight, run, search, trials,
+    campaign, checkup, client_groups, client_paths, curve, data, faults, preflight, run, search,
+    trials,
 };
 use under_test::{databases, disk, original_settings, slot, system, systems};
 use workloads::{workload, workload_set};

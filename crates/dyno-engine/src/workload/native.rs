@@ -134,6 +134,12 @@ impl Native {
         with_native!(self, workload => workload.undivided())
     }
 
+    /// As [`Workload::session_setup`].
+    #[must_use]
+    pub fn session_setup(&self) -> Vec<String> {
+        with_native!(self, workload => workload.session_setup())
+    }
+
     /// True when each of its transactions leaves a row in the commit ledger.
     #[must_use]
     pub fn keeps_ledger(&self) -> bool {

@@ -92,6 +92,8 @@ pub(crate) struct ServerQuestions {
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes are replicated. What the account may not see counts as absent.
     pub(crate) is_replicated: fn(&mut ControlConnection) -> bool,
+    /// The setting that makes it refuse writes, if one does.
+    pub(crate) refuses_writes: &'static str,
     /// The server's counters; those that exist per database are summed over the named ones.
     pub(crate) counters: Count,
     pub(crate) programs: &'static [&'static str],

@@ -29,6 +29,22 @@ impl Pooler {
         format!("{name} ({mode} mode)")
     }
 
+    /// Why a statement of the clients, whose effect lasts longer than its transaction, cannot be
+    /// sent through it, and what to do; `None` if it can.
+    #[must_use]
+    pub fn loses(&self, statement: &str) -> Option<String> {
+        self.is_per_transaction.then(|| {
+            format!(
+                "{} is in front of the server, so what this statement leaves in its session would \
+                 be lost, or apply to other clients' transactions: {statement}\n\
+                 hint: keep it within a transaction (SET LOCAL, ON COMMIT DROP, \
+                 pg_advisory_xact_lock), configure the pooler for session mode, or connect to the \
+                 server directly",
+                self.shown()
+            )
+        })
+    }
+
     /// Why clients cannot work through it, and what to do; `None` if they can.
     #[must_use]
     pub fn obstacle(&self, target: &Target) -> Option<String> {

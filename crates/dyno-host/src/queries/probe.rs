@@ -56,6 +56,20 @@ pub fn is_replicated(target: &Target) -> Result<bool, OperationFailure> {
     Ok((server.is_replicated)(&mut ControlConnection::open(target)?))
 }
 
+/// Why the server that answers at the address of a target refuses to write: the name of a setting;
+/// `None` if it does not.
+///
+/// # Errors
+/// When the system cannot be reached.
+pub fn refuses_writes(target: &Target) -> Result<Option<String>, OperationFailure> {
+    let Some(server) = &questions(target.engine).server else { return Ok(None) };
+    let mut session = ControlConnection::open(target)?;
+    // A server that does not understand the question does not refuse; a null server answers
+    // something else.
+    let setting = session.first(server.refuses_writes).unwrap_or_default();
+    Ok(setting.filter(|name| name.ends_with("read_only")))
+}
+
 /// Whether a pooler is in front of a server, which may run each transaction in another session:
 /// settings of a session then apply to whoever gets it next.
 ///

@@ -105,6 +105,7 @@ pub(crate) fn existing(target: &Target, password: PasswordSource) -> ExistingSys
         tls: Tls::Off,
         client_certificate: None,
         session_setup: Vec::new(),
+        choice: target.choice(),
         data: dyno_model::plan::DataPolicy::Own,
         monitor: None,
         hooks: None,

@@ -47,6 +47,7 @@ impl SingleTrial {
     pub fn plan(self) -> Plan {
         let target = self.target;
         let existing = ExistingSystem {
+            choice: target.choice(),
             engine: target.engine,
             endpoint: target.endpoint,
             user: target.user,

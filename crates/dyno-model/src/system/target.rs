@@ -95,7 +95,7 @@ crate::named! {
 crate::named! {
     /// Whether a SCRAM login is bound to the TLS connection, so that somebody in between who has a
     /// certificate that the client accepts cannot forward it to the server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
     pub enum ChannelBinding {
         /// If the server offers it.
         #[default]
@@ -109,7 +109,7 @@ crate::named! {
 
 crate::named! {
     /// The state in which a server must be to be used.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
     pub enum ServerState {
         /// Any.
         #[default]
@@ -124,6 +124,30 @@ crate::named! {
         Standby = "standby",
         /// It is a standby; any if none of the servers is one.
         PreferStandby = "prefer-standby",
+    }
+}
+
+/// How a server is chosen and trusted, from the URL; the defaults are those of the drivers.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ServerChoice {
+    /// As [`Target::alternatives`].
+    pub alternatives: Vec<Endpoint>,
+    /// As [`Target::wanted_state`].
+    pub wanted_state: ServerState,
+    /// As [`Target::channel_binding`].
+    pub channel_binding: ChannelBinding,
+    /// As [`Target::has_direct_tls`].
+    pub has_direct_tls: bool,
+    /// As [`Target::offers_protocol_3_2`].
+    pub offers_protocol_3_2: bool,
+}
+
+impl ServerChoice {
+    /// True when the URL says nothing about it.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -194,6 +218,38 @@ impl Target {
             session_setup: Vec::new(),
             only_reads: false,
         }
+    }
+
+    /// How a server is chosen and trusted.
+    #[must_use]
+    pub fn choice(&self) -> ServerChoice {
+        ServerChoice {
+            alternatives: self.alternatives.clone(),
+            wanted_state: self.wanted_state,
+            channel_binding: self.channel_binding,
+            has_direct_tls: self.has_direct_tls,
+            offers_protocol_3_2: self.offers_protocol_3_2,
+        }
+    }
+
+    /// The same for another choice.
+    #[must_use]
+    pub fn chosen(self, choice: &ServerChoice) -> Self {
+        Self {
+            alternatives: choice.alternatives.clone(),
+            wanted_state: choice.wanted_state,
+            channel_binding: choice.channel_binding,
+            has_direct_tls: choice.has_direct_tls,
+            offers_protocol_3_2: choice.offers_protocol_3_2,
+            ..self
+        }
+    }
+
+    /// The same at another address, whatever the state of its server.
+    #[must_use]
+    pub fn at(&self, endpoint: Endpoint) -> Self {
+        let (alternatives, wanted_state) = (Vec::new(), ServerState::Any);
+        Self { endpoint, alternatives, wanted_state, ..self.clone() }
     }
 
     /// The same for read-only sessions.

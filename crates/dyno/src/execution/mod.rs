@@ -4,6 +4,7 @@ pub(super) mod campaign;
 pub(super) mod checkup;
 pub(super) mod claims;
 pub(super) mod client_groups;
+pub(super) mod client_paths;
 pub(super) mod curve;
 pub(super) mod data;
 pub(super) mod faults;

@@ -1,6 +1,7 @@
 //! Preflight: checks whether an experiment can run here before anything is started or written.
 
 use crate::checkup;
+use crate::client_paths;
 use crate::data::names;
 use crate::databases::missing;
 use crate::generators;
@@ -12,7 +13,6 @@ use dyno_drivers::open_files;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, Claim, ClaimOptions};
-use dyno_host::pooler::{self, Pooler};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, network_path, probe, server};
 use dyno_host::{copies, databases};
@@ -21,7 +21,6 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
-    Via,
 };
 use dyno_model::preflight::{Obstacle, PreflightWarning, Subject};
 use dyno_model::reason::Reason;
@@ -357,10 +356,13 @@ impl<'p> Look<'p, '_> {
                 Err(error) => return self.refuse(error),
             };
         let target = &connected.target;
-        if let Some(text) = connected.pooler.as_ref().and_then(|it| it.obstacle(target)) {
+        let pooler = connected.pooler.as_ref();
+        if let Some(text) = client_paths::obstacle(plan, index, source, target, pooler) {
             return self.refuse(text);
         }
-        let is_pooled = self.is_pooled(target, connected.pooler.as_ref());
+        let paths = client_paths::examine(plan, index, target);
+        paths.problems.into_iter().for_each(|problem| self.refuse(problem));
+        let is_pooled = pooler.is_some() || paths.is_pooled;
         match self.databases(source, target) {
             Ok(databases) => {
                 for database in &databases {
@@ -372,27 +374,6 @@ impl<'p> Look<'p, '_> {
         if let Err(failure) = self.server_state(target) {
             self.tell(Obstacle::StateUnknown { failure: failure.to_string() });
         }
-    }
-
-    /// Whether a pooler is in front of a server on one of the clients' paths to it, each of which
-    /// must be usable.
-    fn is_pooled(&mut self, target: &Target, own: Option<&Pooler>) -> bool {
-        let mut is_pooled = own.is_some();
-        for endpoint in &self.plan.endpoints {
-            let Via::Address(address) = &endpoint.via else { continue };
-            let target = Target { endpoint: address.clone(), ..target.clone() };
-            let problem = match pooler::at(&target) {
-                Ok(found) => {
-                    is_pooled |= found.is_some();
-                    found.and_then(|it| it.obstacle(&target))
-                }
-                Err(failure) => Some(failure.to_string()),
-            };
-            if let Some(problem) = problem {
-                self.refuse(format!("endpoint {}: {problem}", endpoint.name));
-            }
-        }
-        is_pooled
     }
 
     /// Checks that dyno may use a database, and that scripts find the tables they need.

@@ -21,7 +21,7 @@ use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, SystemSource, Via};
 use dyno_model::preflight::Weight;
-use dyno_model::target::{Endpoint, Target};
+use dyno_model::target::Endpoint;
 use dyno_report::{Format, Lang, Note, PreflightWords};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
@@ -177,7 +177,7 @@ fn pooler_at(plan: &Plan, address: &Endpoint) -> Option<Pooler> {
     plan.systems.iter().find_map(|system| {
         let SystemSource::Existing(source) = &system.source else { return None };
         let target = existing::target(source, system.query_mode, system.connect_timeout.into());
-        pooler::at(&Target { endpoint: address.clone(), ..target.ok()? }).ok()?
+        pooler::at(&target.ok()?.at(address.clone())).ok()?
     })
 }
 

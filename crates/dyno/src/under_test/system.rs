@@ -114,7 +114,7 @@ impl Ready {
         let Some(network_path) = network_path else { return usual };
         match &network_path.via {
             Via::Tcp | Via::Application(_) => usual,
-            Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
+            Via::Address(endpoint) => usual.at(endpoint.clone()),
             Via::Socket => {
                 let socket = self.managed().and_then(RunningServer::unix_target);
                 socket.map_or(usual, |socket| self.within_limit(socket))

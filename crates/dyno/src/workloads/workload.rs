@@ -78,6 +78,16 @@ impl AnyWorkload {
         }
     }
 
+    /// A statement whose effect must last longer than its transaction, as far as they are known.
+    pub(crate) fn lasting(&self) -> Option<String> {
+        let (setup, own) = match self {
+            Self::Native(native) => (native.session_setup(), None),
+            Self::Sql(sql) | Self::Tpcb(sql) => (sql.session_setup(), sql.lasting()),
+            Self::Lua(_) => return None,
+        };
+        setup.into_iter().next().or_else(|| own.map(|(_, line)| line.to_owned()))
+    }
+
     pub(crate) fn data(&self) -> &dyn DataSet {
         match self {
             Self::Native(native) => native.data(),

@@ -41,6 +41,8 @@ pub(super) const QUESTIONS: Questions = Questions {
         foreign_sessions: "SELECT id, user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
             AND user NOT IN ('system user', 'event_scheduler') AND command NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')",
         is_replicated,
+        // `read_only` alone does not apply to every account.
+        refuses_writes: "SHOW GLOBAL VARIABLES WHERE variable_name IN ('super_read_only', 'innodb_read_only') AND value = 'ON'",
         counters,
         programs: &["mysqld", "mariadbd"],
         write_marks: &[

@@ -39,6 +39,8 @@ pub(super) const QUESTIONS: Questions = Questions {
         foreign_sessions: "SELECT pid::text, usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
             coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         is_replicated,
+        // Also on during recovery.
+        refuses_writes: "SELECT name FROM pg_catalog.pg_settings WHERE name = 'transaction_read_only' AND setting = 'on'",
         counters,
         programs: &["postgres", "postmaster"],
         write_marks: &[

@@ -213,6 +213,7 @@ fn existing(
                 fields.refuse("data", message, "remove `data`");
             }
             let (monitor, hooks) = (monitor(fields), hooks(fields));
+            let choice = target.choice();
             let Target {
                 engine,
                 endpoint,
@@ -232,6 +233,7 @@ fn existing(
                 tls,
                 client_certificate,
                 session_setup,
+                choice,
                 data,
                 monitor,
                 hooks,
