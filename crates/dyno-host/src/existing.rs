@@ -360,7 +360,7 @@ fn place(system: &ExistingSystem) -> String {
 mod tests {
     use super::*;
     use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, serve};
-    use dyno_model::target::{Engine, ServerChoice, Tls};
+    use dyno_model::target::{Engine, Tls};
     use std::fs;
 
     fn of(source: PasswordSource) -> Result<Secret, HostError> {
@@ -378,7 +378,7 @@ mod tests {
             tls: Tls::Off,
             client_certificate: None,
             session_setup: Vec::new(),
-            choice: ServerChoice::default(),
+            choice: Box::default(),
             data: DataPolicy::Own,
             monitor: None,
             hooks: None,

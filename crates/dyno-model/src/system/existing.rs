@@ -31,7 +31,7 @@ pub struct ExistingSystem {
     pub session_setup: Vec<String>,
     /// How the server is chosen and trusted, from the URL.
     #[serde(default, skip_serializing_if = "ServerChoice::is_default")]
-    pub choice: ServerChoice,
+    pub choice: Box<ServerChoice>,
     /// Ownership of the tables that the workload uses.
     pub data: DataPolicy,
     /// How its machine is monitored.

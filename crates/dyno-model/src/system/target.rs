@@ -222,14 +222,14 @@ impl Target {
 
     /// How a server is chosen and trusted.
     #[must_use]
-    pub fn choice(&self) -> ServerChoice {
-        ServerChoice {
+    pub fn choice(&self) -> Box<ServerChoice> {
+        Box::new(ServerChoice {
             alternatives: self.alternatives.clone(),
             wanted_state: self.wanted_state,
             channel_binding: self.channel_binding,
             has_direct_tls: self.has_direct_tls,
             offers_protocol_3_2: self.offers_protocol_3_2,
-        }
+        })
     }
 
     /// The same for another choice.
