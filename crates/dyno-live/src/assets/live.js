@@ -70,7 +70,8 @@ async function openTrial(trial) {
   const answer = await fetch(`/trials/${encodeURIComponent(trial.id)}.csv`);
   if (!answer.ok) return;
   const rows = (await answer.text()).trim().split("\n").slice(1).map(row => row.split(","));
-  past = rows.map(row => ({
+  // The last interval of a trial may be too short for its length to have digits.
+  past = rows.filter(row => Number(row[1]) > 0).map(row => ({
     trial: 0, throughput: Number(row[3]) / Number(row[1]), p99: row[9] ? Number(row[9]) : null,
   }));
   byId("past-name").textContent = `${trial.id}  ${trial.name}`;

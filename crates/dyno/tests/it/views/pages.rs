@@ -15,7 +15,7 @@ fn spec() -> String {
         "title = \"{}\"\nsystem = [{{ name = \"{}\", server = {{ kind = \"sqlite\" }} }}, \
          {{ name = \"{}\", server = {{ kind = \"sqlite\" }} }}]\n\
          workload = {{ kind = \"rush\", rows = 10 }}\n\
-         load = {{ clients = 1, duration = \"4s\", warmup = \"0s\" }}\ndesign = {{ blocks = 1 }}\n",
+         load = {{ clients = 1, duration = \"6s\", warmup = \"0s\" }}\ndesign = {{ blocks = 1 }}\n",
         name(""),
         name("1"),
         name("2")
@@ -54,6 +54,15 @@ fn charts_appear_during_a_trial_and_the_page_becomes_the_report_without_script_o
     browser.value("document.querySelector('#trials button').click()");
     wait_until("its timeline is shown", || {
         browser.value("document.getElementById('past').hidden") == false
+    });
+    // An interval without length has no rate.
+    browser.value(
+        "void (window.fetch = async () => new Response('head\\n0,1,measure,9,0,0,1,1,1,1,1\\n1,0.000,measure,9,0,0,1,1,1,1,1'))",
+    );
+    browser.value("document.querySelector('#trials button').click()");
+    wait_until("only the interval with a length is drawn", || {
+        browser.value("document.querySelector('#throughput path')?.getAttribute('d')")
+            == "M0.0 6.0h0.5"
     });
     assert_no_script_of_others(&browser);
     wait_until("the page becomes the report", || {
