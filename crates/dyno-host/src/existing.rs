@@ -141,9 +141,10 @@ pub fn target(
         tls: system.tls.clone(),
         client_certificate: system.client_certificate.clone(),
         session_setup: system.session_setup.clone(),
+        options: system.connection_options.clone(),
         query_mode,
         connect_timeout,
-        ..Target::new(system.engine, system.endpoint.clone()).chosen(&system.choice)
+        ..Target::new(system.engine, system.endpoint.clone())
     };
     target.password = password(system, &target)?;
     address::complete(&mut target, &Surroundings::of_process())
@@ -360,7 +361,7 @@ fn place(system: &ExistingSystem) -> String {
 mod tests {
     use super::*;
     use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, serve};
-    use dyno_model::target::{Engine, Tls};
+    use dyno_model::target::{ChannelBinding, Engine, Tls};
     use std::fs;
 
     fn of(source: PasswordSource) -> Result<Secret, HostError> {
@@ -378,7 +379,7 @@ mod tests {
             tls: Tls::Off,
             client_certificate: None,
             session_setup: Vec::new(),
-            choice: Box::default(),
+            connection_options: Box::default(),
             data: DataPolicy::Own,
             monitor: None,
             hooks: None,
@@ -395,6 +396,17 @@ mod tests {
         let service = Endpoint::Tcp { host: "shop".to_owned(), port: 80 };
         assert_eq!(of(Engine::Http, service), "http://shop:80");
         assert_eq!(of(Engine::Sqlite, Endpoint::File("/d/shop.db".into())), "sqlite:/d/shop.db");
+    }
+
+    #[test]
+    fn a_connection_has_the_options_of_its_system() {
+        let mut system = system(PasswordSource::None, Endpoint::InProcess);
+        system.connection_options.channel_binding = ChannelBinding::Require;
+        system.connection_options.has_direct_tls = true;
+        // As in a run that is resumed.
+        let stored = serde_json::from_str(&serde_json::to_string(&system).unwrap()).unwrap();
+        let target = target(&stored, QueryMode::Prepared, Duration::from_secs(1)).unwrap();
+        assert_eq!(target.options, system.connection_options);
     }
 
     #[test]

@@ -29,16 +29,16 @@ const ALPN: &[u8] = b"postgresql";
 
 /// Opens a connection to the first address whose server answers and is in the wanted state.
 pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
-    if target.alternatives.is_empty() && target.wanted_state == ServerState::Any {
+    if target.options.alternatives.is_empty() && target.options.wanted_state == ServerState::Any {
         return open_one(target, io).await;
     }
-    let mut wanted = vec![target.wanted_state];
-    if target.wanted_state == ServerState::PreferStandby {
+    let mut wanted = vec![target.options.wanted_state];
+    if target.options.wanted_state == ServerState::PreferStandby {
         wanted = vec![ServerState::Standby, ServerState::Any];
     }
     let mut failed = None;
     for wanted in wanted {
-        let others = target.alternatives.iter().map(|endpoint| Target {
+        let others = target.options.alternatives.iter().map(|endpoint| Target {
             endpoint: endpoint.clone(),
             detour: None,
             ..target.clone()
@@ -131,7 +131,7 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     else {
         return Ok(());
     };
-    if target.has_direct_tls {
+    if target.options.has_direct_tls {
         let mut configuration = ClientConfig::clone(&configuration);
         configuration.alpn_protocols = vec![ALPN.to_vec()];
         stream.start_tls(Arc::new(configuration), host).await?;
@@ -182,7 +182,7 @@ async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Resu
     startup(target, &mut output)?;
     let certificate = stream.server_certificate().and_then(certificate::hash);
     let login = Login::new(&target.user, &target.password, nonce()?);
-    let mut greeting = Greeting::new(login.bound(target.channel_binding, certificate));
+    let mut greeting = Greeting::new(login.bound(target.options.channel_binding, certificate));
     loop {
         if !output.is_empty() {
             stream.write_all(&output).await.map_err(stream_failure)?;
@@ -216,7 +216,7 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
         return Err(FailureKind::Authentication
             .failure(format!("the {name} {value:?} contains a zero byte")));
     }
-    frontend::startup(if target.offers_protocol_3_2 { 2 } else { 0 }, &parameters, output);
+    frontend::startup(if target.options.offers_protocol_3_2 { 2 } else { 0 }, &parameters, output);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use dyno_drivers::address::shares_machine;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_host::existing;
 use dyno_host::hooks::LifecycleHooks;
-use dyno_host::probe::{connection_limit, foreign_sessions, is_replicated};
+use dyno_host::probe::{connection_limit, foreign_sessions, is_replicated, refuses_writes};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{ExistingSystem, HooksPlan, PasswordSource, ServerKind};
 use dyno_model::target::{QueryMode, Target, Tls};
@@ -30,6 +30,34 @@ fn the_connection_limit_accounts_for_connections_of_others() {
             block_on(other.close());
         }
         assert!(shares_machine(&target.endpoint));
+    }
+}
+
+#[test]
+fn a_server_that_refuses_to_write_names_the_setting() {
+    for (kind, refuse, permit, setting) in [
+        (
+            ServerKind::Postgres,
+            "SET default_transaction_read_only = on",
+            "",
+            "transaction_read_only",
+        ),
+        (
+            ServerKind::Mysql,
+            "SET GLOBAL super_read_only = ON",
+            "SET GLOBAL read_only = OFF",
+            "super_read_only",
+        ),
+    ] {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let asked = |setup: &str| {
+            let session_setup = setup.split_terminator(';').map(str::to_owned).collect();
+            refuses_writes(&Target { session_setup, ..server.target() }).unwrap()
+        };
+        assert_eq!(asked(""), None, "{kind}");
+        assert_eq!(asked(refuse).as_deref(), Some(setting), "{kind}");
+        assert_eq!(asked(permit), None, "{kind}");
     }
 }
 
@@ -105,7 +133,7 @@ pub(crate) fn existing(target: &Target, password: PasswordSource) -> ExistingSys
         tls: Tls::Off,
         client_certificate: None,
         session_setup: Vec::new(),
-        choice: target.choice(),
+        connection_options: target.options.clone(),
         data: dyno_model::plan::DataPolicy::Own,
         monitor: None,
         hooks: None,

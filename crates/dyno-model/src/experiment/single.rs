@@ -47,7 +47,6 @@ impl SingleTrial {
     pub fn plan(self) -> Plan {
         let target = self.target;
         let existing = ExistingSystem {
-            choice: target.choice(),
             engine: target.engine,
             endpoint: target.endpoint,
             user: target.user,
@@ -57,6 +56,7 @@ impl SingleTrial {
             tls: target.tls,
             client_certificate: None,
             session_setup: Vec::new(),
+            connection_options: target.options,
             data: DataPolicy::Existing,
             monitor: None,
             hooks: None,

@@ -2,7 +2,7 @@
 //! password, its tables, and its lifecycle commands.
 
 use crate::secret::Secret;
-use crate::target::{ClientCertificate, Endpoint, Engine, ServerChoice, Tls};
+use crate::target::{ClientCertificate, ConnectionOptions, Endpoint, Engine, Tls};
 use crate::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,9 +29,9 @@ pub struct ExistingSystem {
     /// Statements at the start of each session, from the URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub session_setup: Vec<String>,
-    /// How the server is chosen and trusted, from the URL.
-    #[serde(default, skip_serializing_if = "ServerChoice::is_default")]
-    pub choice: Box<ServerChoice>,
+    /// Options of the URL that only PostgreSQL has.
+    #[serde(default, skip_serializing_if = "ConnectionOptions::is_default")]
+    pub connection_options: Box<ConnectionOptions>,
     /// Ownership of the tables that the workload uses.
     pub data: DataPolicy,
     /// How its machine is monitored.

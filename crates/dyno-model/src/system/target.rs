@@ -127,24 +127,26 @@ crate::named! {
     }
 }
 
-/// How a server is chosen and trusted, from the URL; the defaults are those of the drivers.
+/// Options of a connection that only PostgreSQL's URLs have.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct ServerChoice {
-    /// As [`Target::alternatives`].
+pub struct ConnectionOptions {
+    /// Further addresses, tried in order when the first cannot be reached or its server is not in
+    /// the wanted state.
     pub alternatives: Vec<Endpoint>,
-    /// As [`Target::wanted_state`].
+    /// The state that the server must be in.
     pub wanted_state: ServerState,
-    /// As [`Target::channel_binding`].
+    /// Whether a SCRAM login is bound to the TLS connection.
     pub channel_binding: ChannelBinding,
-    /// As [`Target::has_direct_tls`].
+    /// True when the TLS handshake begins at once, without asking the server whether it supports
+    /// TLS (PostgreSQL 17 and later).
     pub has_direct_tls: bool,
-    /// As [`Target::offers_protocol_3_2`].
+    /// True when the client offers PostgreSQL's protocol 3.2 instead of 3.0.
     pub offers_protocol_3_2: bool,
 }
 
-impl ServerChoice {
-    /// True when the URL says nothing about it.
+impl ConnectionOptions {
+    /// True when the URL has none of them.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
@@ -161,11 +163,6 @@ pub struct Target {
     pub endpoint: Endpoint,
     /// The address to connect to instead, when a proxy in front of the system forwards everything.
     pub detour: Option<Endpoint>,
-    /// Further addresses, tried in order when the first cannot be reached or its server is not in
-    /// the wanted state.
-    pub alternatives: Vec<Endpoint>,
-    /// The state that the server must be in.
-    pub wanted_state: ServerState,
     /// Account.
     pub user: String,
     /// Its password; empty when there is none.
@@ -176,13 +173,8 @@ pub struct Target {
     pub tls: Tls,
     /// Client certificate, presented to a server that requests one on an encrypted connection.
     pub client_certificate: Option<ClientCertificate>,
-    /// Whether a SCRAM login is bound to the TLS connection.
-    pub channel_binding: ChannelBinding,
-    /// True when the TLS handshake begins at once, without asking the server whether it supports
-    /// TLS (PostgreSQL 17 and later).
-    pub has_direct_tls: bool,
-    /// True when the client offers PostgreSQL's protocol 3.2 instead of 3.0.
-    pub offers_protocol_3_2: bool,
+    /// Options that only PostgreSQL has.
+    pub options: Box<ConnectionOptions>,
     /// How statements are sent.
     pub query_mode: QueryMode,
     /// Timeout for connecting and authenticating, also for a server that accepts and does not
@@ -203,16 +195,12 @@ impl Target {
             engine,
             endpoint,
             detour: None,
-            alternatives: Vec::new(),
-            wanted_state: ServerState::Any,
             user: String::new(),
             password: Secret::default(),
             database: String::new(),
             tls: Tls::Off,
             client_certificate: None,
-            channel_binding: ChannelBinding::Prefer,
-            has_direct_tls: false,
-            offers_protocol_3_2: false,
+            options: Box::default(),
             query_mode: QueryMode::Prepared,
             connect_timeout: Duration::from_secs(10),
             session_setup: Vec::new(),
@@ -220,36 +208,13 @@ impl Target {
         }
     }
 
-    /// How a server is chosen and trusted.
-    #[must_use]
-    pub fn choice(&self) -> Box<ServerChoice> {
-        Box::new(ServerChoice {
-            alternatives: self.alternatives.clone(),
-            wanted_state: self.wanted_state,
-            channel_binding: self.channel_binding,
-            has_direct_tls: self.has_direct_tls,
-            offers_protocol_3_2: self.offers_protocol_3_2,
-        })
-    }
-
-    /// The same for another choice.
-    #[must_use]
-    pub fn chosen(self, choice: &ServerChoice) -> Self {
-        Self {
-            alternatives: choice.alternatives.clone(),
-            wanted_state: choice.wanted_state,
-            channel_binding: choice.channel_binding,
-            has_direct_tls: choice.has_direct_tls,
-            offers_protocol_3_2: choice.offers_protocol_3_2,
-            ..self
-        }
-    }
-
     /// The same at another address, whatever the state of its server.
     #[must_use]
     pub fn at(&self, endpoint: Endpoint) -> Self {
-        let (alternatives, wanted_state) = (Vec::new(), ServerState::Any);
-        Self { endpoint, alternatives, wanted_state, ..self.clone() }
+        let mut target = Self { endpoint, ..self.clone() };
+        target.options.alternatives.clear();
+        target.options.wanted_state = ServerState::Any;
+        target
     }
 
     /// The same for read-only sessions.

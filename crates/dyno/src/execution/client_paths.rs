@@ -8,7 +8,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{DataPolicy, ExistingSystem, Plan, Via};
 use dyno_model::target::Target;
 
-/// What the paths are like.
+/// Result of examining the paths of endpoints.
 pub(crate) struct ClientPaths {
     /// A pooler is on one of them.
     pub(crate) is_pooled: bool,

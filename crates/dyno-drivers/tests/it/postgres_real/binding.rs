@@ -7,7 +7,7 @@ use dyno_drivers::postgres::Connection;
 use dyno_drivers::{Driver, block_on};
 use dyno_model::engine::Engine;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{ChannelBinding, Endpoint, ServerState, Target, Tls};
+use dyno_model::target::{ChannelBinding, ConnectionOptions, Endpoint, ServerState, Target, Tls};
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -78,6 +78,12 @@ fn without_plus(answer: Vec<u8>) -> Vec<u8> {
     }
 }
 
+fn options(change: impl FnOnce(&mut ConnectionOptions)) -> Box<ConnectionOptions> {
+    let mut options = Box::default();
+    change(&mut options);
+    options
+}
+
 fn refusal(target: &Target) -> OperationFailure {
     connect(target).err().unwrap_or_else(|| panic!("{} was let in", target.user))
 }
@@ -87,7 +93,7 @@ fn a_login_is_bound_to_the_certificate_of_the_server() {
     let Some(server) = server() else { return };
     let bound = |user: &str, tls: Tls| Target {
         tls,
-        channel_binding: ChannelBinding::Require,
+        options: options(|it| it.channel_binding = ChannelBinding::Require),
         ..server.target(user)
     };
     for tls in [Tls::Required, server.verified()] {
@@ -113,7 +119,7 @@ fn somebody_in_between_cannot_forward_a_login_unless_binding_is_disabled() {
     let through = |binding: ChannelBinding, change: fn(Vec<u8>) -> Vec<u8>| Target {
         endpoint: in_between(server.port, change),
         tls: Tls::Required,
-        channel_binding: binding,
+        options: options(|it| it.channel_binding = binding),
         ..server.target("encrypted")
     };
     // A session of the real server, which has the same name, is not offered to another one.
@@ -142,7 +148,11 @@ fn direct_tls_is_used_from_postgresql_17_on_and_refused_before() {
     let Some(server) = server() else { return };
     let is_supported = major(&server.admin()) >= 17;
     for tls in [Tls::Required, server.verified()] {
-        let direct = Target { tls, has_direct_tls: true, ..server.target("encrypted") };
+        let direct = Target {
+            tls,
+            options: options(|it| it.has_direct_tls = true),
+            ..server.target("encrypted")
+        };
         match connect(&direct) {
             Ok(mut connection) if is_supported => {
                 let question = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
@@ -170,7 +180,7 @@ fn direct_tls_sends_nothing_to_a_service_that_does_not_confirm_the_protocol() {
     });
     let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
     let target = Target { tls: Tls::Required, ..Target::new(Engine::Postgres, endpoint) };
-    let failure = refusal(&Target { has_direct_tls: true, ..target });
+    let failure = refusal(&Target { options: options(|it| it.has_direct_tls = true), ..target });
     assert_eq!(failure.kind, FailureKind::Unsupported, "{failure}");
     assert!(failure.message.contains("did not confirm PostgreSQL's protocol"), "{failure}");
     assert_eq!(received.join().unwrap(), b"");
@@ -180,7 +190,11 @@ fn direct_tls_sends_nothing_to_a_service_that_does_not_confirm_the_protocol() {
 fn every_server_accepts_the_offer_of_protocol_3_2() {
     let Some(server) = server() else { return };
     for tls in [Tls::Off, Tls::Required] {
-        let target = Target { tls, offers_protocol_3_2: true, ..server.target("scram") };
+        let target = Target {
+            tls,
+            options: options(|it| it.offers_protocol_3_2 = true),
+            ..server.target("scram")
+        };
         let mut connection = connect(&target).unwrap();
         let process = connection.backend_process().to_string();
         assert_eq!(first(&mut connection, "SELECT pg_backend_pid()"), process);
@@ -197,8 +211,10 @@ fn hosts_are_tried_in_order_until_one_is_in_the_wanted_state() {
     let here = server.target("trusted");
     let list = |wanted_state| Target {
         endpoint: closed.clone(),
-        alternatives: vec![here.endpoint.clone()],
-        wanted_state,
+        options: options(|it| {
+            it.alternatives = vec![here.endpoint.clone()];
+            it.wanted_state = wanted_state;
+        }),
         ..here.clone()
     };
     for state in
@@ -214,7 +230,7 @@ fn hosts_are_tried_in_order_until_one_is_in_the_wanted_state() {
     // An account that the server rejects is not tried at the next.
     let rejected = Target {
         endpoint: here.endpoint.clone(),
-        alternatives: vec![closed.clone()],
+        options: options(|it| it.alternatives = vec![closed.clone()]),
         ..server.target("refused")
     };
     assert_eq!(refusal(&rejected).kind, FailureKind::Authentication);

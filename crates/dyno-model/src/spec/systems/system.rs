@@ -213,7 +213,6 @@ fn existing(
                 fields.refuse("data", message, "remove `data`");
             }
             let (monitor, hooks) = (monitor(fields), hooks(fields));
-            let choice = target.choice();
             let Target {
                 engine,
                 endpoint,
@@ -222,7 +221,12 @@ fn existing(
                 tls,
                 client_certificate,
                 session_setup,
-                ..
+                options,
+                connect_timeout,
+                detour: _,
+                password: _,
+                query_mode: _,
+                only_reads: _,
             } = target;
             let system = ExistingSystem {
                 engine,
@@ -233,12 +237,12 @@ fn existing(
                 tls,
                 client_certificate,
                 session_setup,
-                choice,
+                connection_options: options,
                 data,
                 monitor,
                 hooks,
             };
-            Some((system, target.connect_timeout.into()))
+            Some((system, connect_timeout.into()))
         }
     }
 }

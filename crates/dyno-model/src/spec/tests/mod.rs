@@ -1,6 +1,7 @@
 use super::*;
 use crate::catalog::{OptionDescription, OptionKind, OptionValue};
 use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource, Via};
+use crate::target::{ChannelBinding, ConnectionOptions, Endpoint, ServerState};
 use crate::units::Nanos;
 use proptest::prelude::*;
 
@@ -146,6 +147,23 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
     let (_, plan) = with_arguments(&["system.far.data=existing"]).unwrap();
     let SystemSource::Existing(existing) = &plan.systems[1].source else { panic!("existing") };
     assert_eq!(existing.data, DataPolicy::Existing);
+}
+
+#[test]
+fn a_system_has_all_options_of_its_url() {
+    let url = "postgres://bench@a:1,b:2/d?target_session_attrs=read-write&sslmode=require\
+               &channel_binding=require&sslnegotiation=direct&max_protocol_version=3.2";
+    let text = GOOD.replace("mysql://bench@db/bench", url);
+    let (_, plan) = parse(input(&text), &catalog()).unwrap();
+    let SystemSource::Existing(existing) = &plan.systems[1].source else { panic!("existing") };
+    let expected = ConnectionOptions {
+        alternatives: vec![Endpoint::Tcp { host: "b".to_owned(), port: 2 }],
+        wanted_state: ServerState::ReadWrite,
+        channel_binding: ChannelBinding::Require,
+        has_direct_tls: true,
+        offers_protocol_3_2: true,
+    };
+    assert_eq!(*existing.connection_options, expected);
 }
 
 #[test]

@@ -82,11 +82,12 @@ impl Keys {
         }
         let mut endpoints = endpoints.expect("what has no error is there");
         let mut target = Target::new(engine, endpoints.remove(0));
-        target.alternatives = endpoints;
-        target.wanted_state = state.flatten().unwrap_or_default();
-        target.channel_binding = binding.flatten().unwrap_or_default();
-        target.offers_protocol_3_2 = protocol.flatten().is_some_and(|newest| newest != "3.0");
-        target.has_direct_tls = is_direct.unwrap_or_default();
+        target.options.alternatives = endpoints;
+        target.options.wanted_state = state.flatten().unwrap_or_default();
+        target.options.channel_binding = binding.flatten().unwrap_or_default();
+        target.options.offers_protocol_3_2 =
+            protocol.flatten().is_some_and(|newest| newest != "3.0");
+        target.options.has_direct_tls = is_direct.unwrap_or_default();
         let text = |key| self.text(key).unwrap_or_default().to_owned();
         (target.user, target.database, target.tls) = (text(Key::User), text(Key::Database), tls);
         target.password = Secret::new(text(Key::Password));

@@ -299,7 +299,8 @@ fn several_hosts_and_the_wanted_state_of_their_servers_are_read() {
     ];
     for (text, expected) in rows {
         let target = parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        let all: Vec<_> = std::iter::once(target.endpoint).chain(target.alternatives).collect();
+        let all: Vec<_> =
+            std::iter::once(target.endpoint).chain(target.options.alternatives).collect();
         let expected: Vec<_> = expected.iter().map(|(host, port)| tcp(host, *port)).collect();
         assert_eq!(all, expected, "{text}");
     }
@@ -309,9 +310,9 @@ fn several_hosts_and_the_wanted_state_of_their_servers_are_read() {
          &sslmode=require&sslnegotiation=direct&max_protocol_version=latest",
     )
     .unwrap();
-    assert_eq!(target.wanted_state, ServerState::ReadWrite);
-    assert_eq!(target.channel_binding, ChannelBinding::Require);
-    assert!(target.has_direct_tls && target.offers_protocol_3_2);
+    assert_eq!(target.options.wanted_state, ServerState::ReadWrite);
+    assert_eq!(target.options.channel_binding, ChannelBinding::Require);
+    assert!(target.options.has_direct_tls && target.options.offers_protocol_3_2);
 }
 
 /// Each row: address, and the part that is taken for a password.

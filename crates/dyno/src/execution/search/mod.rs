@@ -8,7 +8,8 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::history::History;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{Configuration, LoadBy, StopRule, Trial};
-use dyno_model::record::{IntervalRecord, TrialRecord};
+use dyno_model::reason::Reason;
+use dyno_model::record::{IntervalRecord, TrialEnd, TrialRecord};
 use dyno_model::response::Responses;
 use dyno_model::search::evidence::{Evidence, slow};
 use dyno_model::search::{
@@ -32,7 +33,8 @@ impl Searches {
     /// Searches for the highest load of a configuration.
     ///
     /// # Errors
-    /// When a step cannot be measured, or when the search finds no load.
+    /// When a step cannot be measured to its end, or when the search finds no load. Only the step
+    /// that is kept has files, so any other that ends early leaves no record.
     pub(crate) fn run(
         &mut self,
         search: &Search,
@@ -54,11 +56,10 @@ impl Searches {
         let mut record = steps.until_over(&mut state)?;
         let result = state.into_record();
         let found = result.found();
-        if result.end == SearchEnd::Interrupted {
-            record.trial = trial.clone();
-        } else if found.is_none() {
+        if found.is_none() && result.end != SearchEnd::Interrupted {
             return Err(Missing::Search(Box::new(result)));
-        } else {
+        }
+        if found.is_some() {
             self.found.extend(found.map(|found| (trial.configuration, found)));
             let (others, _) = result.disturbance();
             let is_told =
@@ -90,8 +91,8 @@ struct Steps<'s, 'm> {
 }
 
 impl Steps<'_, '_> {
-    /// Measures the requested loads until the search ends or is interrupted; returns the last
-    /// record.
+    /// Measures the requested loads until the search ends, or the step that is kept is interrupted;
+    /// returns the last record.
     fn until_over(&mut self, state: &mut SaturationSearch) -> Result<TrialRecord, Missing> {
         let mut last = TrialRecord::default();
         loop {
@@ -109,7 +110,7 @@ impl Steps<'_, '_> {
             let responses;
             (last, responses) = self.one(rate, clients, window, is_kept)?;
             if last.is_cut_short() {
-                return Ok(last);
+                return if is_kept { Ok(last) } else { Err(abandoned(&last)) };
             }
             match next {
                 Next::Capacity(_) => state.take_capacity(last.throughput()),
@@ -193,6 +194,20 @@ impl Steps<'_, '_> {
             }),
             slow: slow(self.search, record),
         }
+    }
+}
+
+/// Why a step that is not kept ended early.
+fn abandoned(record: &TrialRecord) -> Missing {
+    let mut reasons = record.warnings.iter().filter_map(|warning| match warning {
+        Warning::CutShort { reason } | Warning::SystemFailed { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    let reason = reasons.next().unwrap_or(Reason::Interrupted);
+    match record.end {
+        TrialEnd::User => Missing::Interrupted,
+        TrialEnd::System => Missing::System(reason),
+        TrialEnd::Trial => Missing::Trial(reason),
     }
 }
 

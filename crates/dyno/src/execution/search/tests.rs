@@ -44,8 +44,8 @@ struct Server {
     stolen: usize,
     /// True when the warnings belong to no kept step.
     is_calm_at_last: bool,
-    /// The measurement that the user interrupts.
-    cut: usize,
+    /// The measurement that ends early, and who ends it.
+    cut: (usize, TrialEnd),
     warnings: Vec<Warning>,
     measured: Vec<(String, Option<f64>)>,
 }
@@ -58,7 +58,7 @@ impl Server {
             is_unlucky: false,
             stolen: 0,
             is_calm_at_last: false,
-            cut: 0,
+            cut: (0, TrialEnd::Trial),
             warnings,
             measured,
         }
@@ -109,7 +109,8 @@ impl Server {
             self.stolen -= 1;
             warnings.push(Warning::Steal { share: 0.08 });
         }
-        if self.measured.len() == self.cut {
+        let is_cut = self.measured.len() == self.cut.0;
+        if is_cut {
             warnings.push(Warning::CutShort { reason: "interrupted".into() });
         }
         TrialRecord {
@@ -128,6 +129,7 @@ impl Server {
                 ..OpenLoop::default()
             }),
             warnings,
+            end: if is_cut { self.cut.1 } else { TrialEnd::Trial },
             ..TrialRecord::default()
         }
     }
@@ -243,26 +245,35 @@ fn a_search_that_finds_nothing_says_what_takes_too_long() {
 
 #[test]
 fn a_search_that_is_interrupted_keeps_its_steps() {
-    for cut in [1, 4, 9] {
-        let mut server = Server { cut, ..Server::new() };
+    let mut whole = Server::new();
+    found(run(&mut Searches::default(), &search(), 1, &mut whole).0);
+    for (i, (id, _)) in whole.measured.iter().enumerate() {
+        let mut server = Server { cut: (i + 1, TrialEnd::User), ..Server::new() };
         let (outcome, heard) = run(&mut Searches::default(), &search(), 1, &mut server);
-        let record = found(outcome);
-        let result = record.search.as_ref().unwrap();
-        assert_eq!((&result.end, record.trial.id.as_str()), (&SearchEnd::Interrupted, "b01-001"));
+        // The first measurement is that of the capacity.
         let stepped = heard.iter().filter(|it| it.starts_with("stepped")).count();
-        assert_eq!(
-            (result.steps.len(), stepped, result.found()),
-            (cut.saturating_sub(2), cut.saturating_sub(2), None)
-        );
+        assert_eq!(stepped, i.saturating_sub(1));
+        match outcome {
+            // Only the trial itself has files that a record describes.
+            Ok(record) => {
+                assert_eq!((&*record.trial.id, &**id), ("b01-001", "b01-001"));
+                assert_eq!(record.search.unwrap().end, SearchEnd::Interrupted);
+            }
+            Err(Missing::Interrupted) => assert_ne!(id, "b01-001"),
+            Err(_) => panic!("measurement {i}"),
+        }
     }
-    // This applies to any measurement, including one with a single client.
-    let mut whole = Server { slow_ms: 30, ..Server::new() };
-    assert!(run(&mut Searches::default(), &search(), 1, &mut whole).0.is_err());
-    for cut in 1..=whole.measured.len() {
-        let mut server = Server { slow_ms: 30, cut, ..Server::new() };
-        let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
-        assert_eq!(record.search.unwrap().end, SearchEnd::Interrupted, "{cut}");
-    }
+}
+
+#[test]
+fn a_step_that_fails_ends_the_search_with_its_reason() {
+    let outcome = |end| {
+        let mut server = Server { cut: (3, end), ..Server::new() };
+        run(&mut Searches::default(), &search(), 1, &mut server).0
+    };
+    let reason = Reason::from("interrupted");
+    assert!(matches!(outcome(TrialEnd::System), Err(Missing::System(it)) if it == reason));
+    assert!(matches!(outcome(TrialEnd::Trial), Err(Missing::Trial(it)) if it == reason));
 }
 
 #[test]
