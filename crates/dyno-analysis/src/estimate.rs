@@ -1,4 +1,4 @@
-//! Means over trials with their confidence intervals, and other aggregates over trials.
+//! Geometric means over trials with their confidence intervals, and other aggregates over trials.
 
 use crate::model::{Estimate, Metric, Range};
 use crate::stats::student;
@@ -23,7 +23,7 @@ pub(crate) const AVERAGED: [ComparisonMetric; 9] = [
 ];
 
 /// A confidence interval whose upper end exceeds this multiple of the mean is not reported.
-const SENSE: f64 = 2.0;
+const INTERVAL_FACTOR_MAX: f64 = 2.0;
 
 /// Geometric mean with its confidence interval, so that the quotient of two figures is the ratio of
 /// their comparison. If a value is 0, the arithmetic mean without an interval.
@@ -41,7 +41,7 @@ pub(crate) fn estimate(values: &[f64], metric: Metric) -> Option<Estimate> {
         false => (student::mean(values)?, None),
     };
     let interval = factor
-        .filter(|factor| *factor <= SENSE)
+        .filter(|factor| *factor <= INTERVAL_FACTOR_MAX)
         .map(|factor| Range { low: mean / factor, high: mean * factor });
     let (unit, repeats) = (metric.unit(), count(values.len()));
     Some(Estimate { unit, mean, interval, repeats, is_bound: false })

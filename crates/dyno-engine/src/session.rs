@@ -314,8 +314,8 @@ impl Session {
         self.note(kind, start, result)
     }
 
-    /// The connection itself; its use is not measured. From now on, the wait for its answers has
-    /// the limit of a statement.
+    /// The connection itself; its use is not measured. Its replies are subject to the statement
+    /// timeout from now on.
     pub fn connection(&mut self) -> &mut Connection {
         self.plan.limit(&mut self.connection);
         &mut self.connection
@@ -398,7 +398,7 @@ impl Session {
     }
 
     /// Ends the transaction in progress now instead of with its last statement.
-    pub fn touch(&mut self) {
+    pub fn extend_to_now(&mut self) {
         self.last_end = self.window.now();
     }
 
@@ -409,7 +409,7 @@ impl Session {
         Ok(())
     }
 
-    /// Commits.
+    /// Commits, after adding the transaction to the commit ledger, if there is one.
     ///
     /// # Errors
     /// If [`OperationFailure::leaves_doubt`], the outcome of the commit is unknown.

@@ -227,8 +227,9 @@ pub(crate) fn limited(row: &LimitRow) -> Option<String> {
     })
 }
 
-/// Half-width of an estimate's interval, with as many decimals as the mean; `None` without an
-/// interval. Intervals of Student's t are symmetric but truncated at 0, so the upper half is used.
+/// Distance from an estimate's mean to the upper end of its interval, with as many decimals as the
+/// mean; `None` without an interval. The interval is symmetric on a logarithmic scale, so that the
+/// lower end is closer.
 pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     let interval = estimate.interval?;
     let decimals = decimals(estimate.mean);

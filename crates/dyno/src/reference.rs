@@ -183,8 +183,7 @@ fn metrics() -> String {
     text
 }
 
-/// All files of the crates by folder, each with the first sentence of its module comment, without
-/// unit tests; and the fields of `report.json` and `summary.json` as tables.
+/// The fields of `report.json` and `summary.json` as tables.
 fn json(report: &Value, summary: &Value) -> String {
     let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, \
                     `dyno report --format json`) and `summary.json` of each results folder. The \
@@ -301,6 +300,8 @@ fn kind(schema: &Value) -> String {
     }
 }
 
+/// All files of the crates by folder, each with the first sentence of its module comment, without
+/// unit tests.
 fn files() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let mut folders = BTreeMap::new();

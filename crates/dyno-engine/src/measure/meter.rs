@@ -49,7 +49,7 @@ pub trait Script: Send + Sync + 'static {
             .iter()
             .enumerate()
             .filter(|(_, kind)| **kind == COMMIT)
-            .map(|(state, _)| state)
+            .map(|(index, _)| index)
             .collect()
     }
 

@@ -67,8 +67,8 @@ pub(crate) struct Remains {
 }
 
 impl PartialResult {
-    /// Adds the result of another generator. The generator's own figures are those of all workers;
-    /// of what is judged, the worst of any generator.
+    /// Adds the result of another generator. Counters are summed; of the figures that warnings
+    /// judge, the worst of any generator is kept.
     pub(crate) fn add(&mut self, other: Self) {
         self.connecting = self.connecting.max(other.connecting);
         self.ended = self.ended.max(other.ended);

@@ -20,7 +20,7 @@ const OLD: u64 = STALL / 2;
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
     /// The activity when last asked.
-    life: CommitActivity,
+    activity: CommitActivity,
     is_stalled: bool,
 }
 
@@ -40,19 +40,19 @@ impl StallDetector {
     /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
     /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
     fn check(&mut self, now: u64, ask: impl FnOnce() -> CommitActivity) -> Option<Option<u64>> {
-        if now.saturating_sub(self.life.last) < OLD && !self.is_stalled {
+        if now.saturating_sub(self.activity.last) < OLD && !self.is_stalled {
             return None;
         }
-        let before = std::mem::replace(&mut self.life, ask());
+        let before = std::mem::replace(&mut self.activity, ask());
         if self.is_stalled {
-            self.is_stalled = self.life.commits == before.commits;
+            self.is_stalled = self.activity.commits == before.commits;
             return (!self.is_stalled).then_some(None);
         }
-        let CommitActivity { commits, last, .. } = self.life;
+        let CommitActivity { commits, last, .. } = self.activity;
         // With fewer commits, the usual rate is unknown.
         self.is_stalled =
             commits as f64 >= STALL_TIMES_MEAN && is_stall(now.saturating_sub(last), commits, last);
-        self.is_stalled.then_some(Some(self.life.last))
+        self.is_stalled.then_some(Some(self.activity.last))
     }
 }
 
@@ -89,36 +89,36 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn life(commits: u64, last_ms: u64) -> CommitActivity {
+    fn activity(commits: u64, last_ms: u64) -> CommitActivity {
         CommitActivity { at: 0, commits, last: last_ms * MS }
     }
 
     #[test]
     fn half_a_second_without_a_commit_is_told_once_and_so_is_its_end() {
         let mut stall = StallDetector::default();
-        assert_eq!(stall.check(1000 * MS, || life(900, 999)), None);
+        assert_eq!(stall.check(1000 * MS, || activity(900, 999)), None);
         assert_eq!(
             stall.check(1100 * MS, || panic!("a commit is known that is young enough")),
             None
         );
-        assert_eq!(stall.check(1400 * MS, || life(900, 999)), None, "not long enough");
-        assert_eq!(stall.check(1500 * MS, || life(900, 999)), Some(Some(999 * MS)));
-        assert_eq!(stall.check(1600 * MS, || life(900, 999)), None, "told already");
-        assert_eq!(stall.check(1700 * MS, || life(901, 1690)), Some(None));
+        assert_eq!(stall.check(1400 * MS, || activity(900, 999)), None, "not long enough");
+        assert_eq!(stall.check(1500 * MS, || activity(900, 999)), Some(Some(999 * MS)));
+        assert_eq!(stall.check(1600 * MS, || activity(900, 999)), None, "told already");
+        assert_eq!(stall.check(1700 * MS, || activity(901, 1690)), Some(None));
         assert_eq!(
             stall.check(1800 * MS, || panic!("a commit is known that is young enough")),
             None
         );
-        assert_eq!(stall.check(2190 * MS, || life(901, 1690)), Some(Some(1690 * MS)));
+        assert_eq!(stall.check(2190 * MS, || activity(901, 1690)), Some(Some(1690 * MS)));
     }
 
     #[test]
     fn rare_transactions_and_a_slow_beginning_are_no_stall() {
         let mut stall = StallDetector::default();
         assert_eq!(stall.check(3000 * MS, CommitActivity::default), None, "nothing is usual yet");
-        assert_eq!(stall.check(9000 * MS, || life(40, 8000)), None, "five a second");
+        assert_eq!(stall.check(9000 * MS, || activity(40, 8000)), None, "five a second");
         assert_eq!(
-            stall.check(13_000 * MS, || life(40, 8000)),
+            stall.check(13_000 * MS, || activity(40, 8000)),
             Some(Some(8000 * MS)),
             "but not five seconds"
         );
@@ -126,8 +126,10 @@ mod tests {
 
     #[test]
     fn several_generators_are_checked_as_of_the_oldest_of_their_reports() {
-        let activity =
-            |at: u64, commits, last_ms| CommitActivity { at: at * MS, ..life(commits, last_ms) };
+        let activity = |at: u64, commits, last_ms| CommitActivity {
+            at: at * MS,
+            ..activity(commits, last_ms)
+        };
         let all = activity(3000, 900, 1990).and(activity(1200, 50, 1190));
         assert_eq!(all, activity(1200, 950, 1990));
         assert_eq!(StallDetector::default().check(all.at, || all), None, "one has yet to report");

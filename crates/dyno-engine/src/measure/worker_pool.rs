@@ -189,7 +189,7 @@ impl<'a> WorkerPool<'a> {
         work: impl FnOnce(WorkerChannels) -> WorkerReport + Send + 'static,
     ) -> Result<(), TrialError> {
         let (reports, batches) =
-            self.senders.clone().expect("all are hired before measuring begins");
+            self.senders.clone().expect("all workers are spawned before measuring begins");
         let index = self.workers.len() as u32;
         let (go, told) = channel();
         let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());

@@ -70,7 +70,7 @@ pub(crate) fn spawn_native<W: Workload>(
         let (shares, arrivals, expected) =
             (Arc::clone(&input.shares), worker_pool.arrivals(), input.expected);
         worker_pool.spawn(clients.clone(), batch, None, move |channels| {
-            let worker_pool = Assignment {
+            let assignment = Assignment {
                 clients,
                 seed,
                 attempts_max,
@@ -81,7 +81,7 @@ pub(crate) fn spawn_native<W: Workload>(
                 arrivals,
                 channels,
             };
-            work(&worker_pool)
+            work(&assignment)
         })?;
     }
     Ok(())

@@ -17,10 +17,10 @@ use dyno_model::stages::LoadProfile;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Mutex};
 
-/// The sequence of arrivals: a process of rate 1 in the area under the rate curve, transformed back
-/// to time (E. Cinlar, *Introduction to Stochastic Processes*, 1975). In the area, the gaps of
-/// random arrivals are exponential with mean 1, so that arrivals are independent; those of even
-/// arrivals are 1.
+/// The sequence of arrivals: for random spacing a non-homogeneous Poisson process, drawn by
+/// inversion of the cumulative rate (E. Cinlar, *Introduction to Stochastic Processes*, 1975). The
+/// cumulative rate grows from one arrival to the next by an exponential variable with mean 1, for
+/// even spacing by 1.
 #[derive(Debug, Clone)]
 struct Sequence {
     random: Random,

@@ -278,8 +278,8 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         facts: &AuditFacts<'_, W::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let mut checks = self.workloads[database].audit(observer, facts).await?;
-        if let Some(counters) = self.ledgers.get(database) {
-            checks.push(counters.audit(observer).await?);
+        if let Some(ledger) = self.ledgers.get(database) {
+            checks.push(ledger.audit(observer).await?);
         }
         Ok(checks)
     }

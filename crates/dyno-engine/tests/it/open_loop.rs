@@ -235,7 +235,7 @@ fn a_generator_that_is_held_up_is_told() {
             std::thread::park_timeout(Duration::from_millis(60));
         }
         send(session, "SELECT 1").await?;
-        session.touch();
+        session.extend_to_now();
         Ok(())
     });
     let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent)

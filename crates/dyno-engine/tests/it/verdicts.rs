@@ -30,7 +30,7 @@ fn run(verdict: AfterFailure) -> (LoadRecord, bool) {
             send(session, "SELECT 1").await?;
             session.give_way().await;
             assert!(session.intended_start() <= session.now());
-            session.touch();
+            session.extend_to_now();
             Ok(())
         });
     let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::TransactionsPerClient(10)) };

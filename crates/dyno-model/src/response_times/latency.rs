@@ -30,8 +30,8 @@ pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
 }
 
-/// Nearest rank of a percentile: of `count` sorted values, the first at or below which a percentage
-/// (0 to 100) of them lie; from 1. All percentiles are computed with this function.
+/// The index, from 1, of a percentile (0 to 100) among `count` sorted values by the nearest-rank
+/// method. All percentiles are computed with this function.
 #[must_use]
 pub fn rank(count: u64, percentage: f64) -> u64 {
     let exact = count as f64 * percentage / 100.0;

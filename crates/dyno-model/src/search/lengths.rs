@@ -36,14 +36,14 @@ impl Lengths {
     /// Number of steps of a typical search, and their time in seconds, warm-ups included.
     #[must_use]
     pub fn usual(&self) -> (usize, f64) {
-        let time = |window: StepLengths| window.warmup + window.seconds;
+        let time = |step: StepLengths| step.warmup + step.seconds;
         let (coarse, fine) = USUAL;
         let times = [
             (coarse, self.window(self.coarse())),
             (fine, self.window(self.fine())),
             (1, self.full),
         ];
-        (coarse + fine + 1, times.map(|(count, window)| count as f64 * time(window)).iter().sum())
+        (coarse + fine + 1, times.map(|(count, step)| count as f64 * time(step)).iter().sum())
     }
 
     /// Maximum total time of all windows of a search, in seconds.

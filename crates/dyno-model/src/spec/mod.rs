@@ -142,7 +142,7 @@ pub fn parse(
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
     let Input { file_name: spec, is_line, declared, .. } = input;
-    let scripts = scripts::FactorTarget {
+    let scripts = scripts::ScriptFiles {
         spec,
         is_line,
         read: input.script,
@@ -471,8 +471,8 @@ impl Parts<'_> {
         let is_varied = factors::vary_kind(self.factors);
         for combination in factors::combinations(self.factors, problems) {
             let workload =
-                factors::with_levels(self.workload.0, self.factors, &combination, |place| {
-                    match place {
+                factors::with_levels(self.workload.0, self.factors, &combination, |target| {
+                    match target {
                         FactorTarget::Workload(option) => Some(option),
                         _ => None,
                     }
@@ -482,7 +482,7 @@ impl Parts<'_> {
                     self.load.0,
                     self.factors,
                     &combination,
-                    |place| match place {
+                    |target| match target {
                         FactorTarget::Load(key) => Some(key),
                         _ => None,
                     },
@@ -500,7 +500,7 @@ impl Parts<'_> {
             let mut background = BTreeMap::new();
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
-                match &change.place {
+                match &change.target {
                     FactorTarget::QueryMode => variation.query_mode = QueryMode::named(&value),
                     FactorTarget::Setting { system, name } => {
                         settings.push(SettingLevel {

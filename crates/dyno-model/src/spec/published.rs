@@ -46,7 +46,7 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
     let approximate = fields.boolean("approximate").unwrap_or(false);
     let system = fields.text("system");
     if let Some(name) = system.filter(|name| !systems.contains(name)) {
-        unknown_system(fields.place("system"), name, systems, fields.problems);
+        unknown_system(fields.span_of("system"), name, systems, fields.problems);
     }
     Some(Published {
         source: source?.to_owned(),

@@ -123,7 +123,7 @@ impl Client {
                 }
             }
         };
-        session.touch();
+        session.extend_to_now();
         let ended = session.now();
         let (ending, latency, lag) = match &outcome {
             Ok(()) => {

@@ -1,7 +1,8 @@
 //! The report as one HTML file: no script needed, no network access, charts as inline SVG, ready
 //! for A4.
 //!
-//! # Layout The page's order is that of the questions a reader asks: header and [`tiles`] (the main
+//! # Layout
+//! The page's order is that of the questions a reader asks: header and [`tiles`] (the main
 //! figures), conclusions with the first chart ([`summary`]), results ([`tables`]), the other charts
 //! ([`charts`] with [`curve_figures`], [`latency_throughput`] and [`percentiles`]), comparisons,
 //! audit, errors and warnings ([`tables`] again), [`details`] (one configuration after the other),

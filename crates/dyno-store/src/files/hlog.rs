@@ -154,8 +154,8 @@ impl TrialHistograms {
     }
 }
 
-/// Reads a log, line by line: that of many statements and a long time is larger than all of its
-/// sums. The second value says what could not be read, by line.
+/// Reads a log line by line, because that of a long trial is far larger than its merged histograms.
+/// The second value says what could not be read, by line.
 pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
     let mut histograms = TrialHistograms {
         transaction: latency::histogram(),

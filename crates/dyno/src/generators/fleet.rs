@@ -31,10 +31,10 @@ const JOIN_LIMIT: Duration = Duration::from_secs(60);
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 /// Pause between two checks for who has connected.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a lost generator's process is given to end, for the reason; and a launcher of all,
-/// which may have to ask for it.
-const ENDING: Duration = Duration::from_millis(500);
-const ENDING_OF_ALL: Duration = Duration::from_secs(2);
+/// How long to wait for the exit status of a lost generator's process.
+const EXIT_LIMIT: Duration = Duration::from_millis(500);
+/// The same for a launcher that started all generators: it may have to ask other machines.
+const LAUNCHER_EXIT_LIMIT: Duration = Duration::from_secs(2);
 /// How long the command that cleans up after a launcher may take.
 const AT_END_LIMIT: Duration = Duration::from_secs(10);
 /// Longest output that is read, in bytes: that of a supervised command is not longer.
@@ -229,14 +229,14 @@ impl Fleet {
                 return Err(TrialError::Failed("generator connections were all lost".into()));
             }
         };
-        // Generators may survive the launcher of all, but nothing would end them then.
+        // Generators may survive the launcher that started them all, but nothing would end them.
         let of_all = |it: &&Launched| it.generator.is_none();
         let Some(ending) = lock(&self.launches).iter().find(of_all).and_then(Launched::ending)
         else {
             return Ok(event);
         };
-        // It may end before the connection of the generator that it lost does.
-        let deadline = Instant::now() + ENDING_OF_ALL;
+        // The launcher may exit before the lost generator's connection closes.
+        let deadline = Instant::now() + LAUNCHER_EXIT_LIMIT;
         loop {
             match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok((number, Event::Lost(_))) => return lost(number, ending),
@@ -252,7 +252,7 @@ impl Fleet {
         let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == number);
         let own = launches.iter().find(is_own)?;
         let deadline =
-            Instant::now() + if own.generator.is_some() { ENDING } else { ENDING_OF_ALL };
+            Instant::now() + if own.generator.is_some() { EXIT_LIMIT } else { LAUNCHER_EXIT_LIMIT };
         loop {
             match own.ending() {
                 None if Instant::now() < deadline => std::thread::sleep(PAUSE),
@@ -354,9 +354,9 @@ impl Waiting {
             }
             match arrivals.recv_timeout(PAUSE) {
                 Ok(Ok((link, hello))) => {
-                    let usage = hello.rank.map(|rank| rank as usize);
-                    let is_free = |place: &usize| members.get(*place).is_some_and(Option::is_none);
-                    let place = usage
+                    let rank = hello.rank.map(|rank| rank as usize);
+                    let is_free = |index: &usize| members.get(*index).is_some_and(Option::is_none);
+                    let place = rank
                         .filter(is_free)
                         .or_else(|| members.iter().position(Option::is_none))
                         .ok_or("more generators joined than were started")?;

@@ -166,9 +166,9 @@ impl LoadGenerators<'_> {
 /// The generators of a fleet that drive the clients of a client group.
 pub(crate) struct GroupGenerators<'a> {
     fleet: &'a Fleet,
-    /// The first so many, of which each has a client.
+    /// Number of generators with clients of this group: the first ones of the fleet.
     number: usize,
-    /// The first so many have clients of any group.
+    /// Number of generators with clients of any group.
     of_trial: usize,
     /// The part of generator 0.
     assignment: Assignment,

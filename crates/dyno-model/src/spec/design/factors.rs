@@ -78,7 +78,7 @@ impl Factor {
 /// True when its levels select the kind of workload.
 pub(in crate::spec) fn vary_kind(factors: &[Factor]) -> bool {
     let mut changes = factors.iter().flat_map(Factor::changes);
-    changes.any(|change| matches!(&change.place, FactorTarget::Workload(key) if key == "kind"))
+    changes.any(|change| matches!(&change.target, FactorTarget::Workload(key) if key == "kind"))
 }
 
 /// One level: its name in reports, and its values.
@@ -92,7 +92,7 @@ pub(in crate::spec) struct Level {
 /// One value that a level sets.
 #[derive(Debug)]
 pub(in crate::spec) struct Change {
-    pub place: FactorTarget,
+    pub target: FactorTarget,
     pub key_span: Span,
     pub node: Node,
 }
@@ -123,9 +123,9 @@ fn collect(table: &Table, document: &Table, factors: &mut Vec<Factor>, problems:
         let levels = if is_named(&entry.node) {
             named_levels(&name, &entry.node, document, problems)
         } else {
-            let Some(place) = place(&name, entry.key_span, problems) else { continue };
-            check_not_fixed(&name, &place, entry.key_span, document, problems);
-            plain_levels(&name, &place, entry, problems)
+            let Some(target) = target(&name, entry.key_span, problems) else { continue };
+            check_not_fixed(&name, &target, entry.key_span, document, problems);
+            plain_levels(&name, &target, entry, problems)
         };
         if let Some(levels) = levels {
             factors.push(Factor { name, key_span: entry.key_span, levels });
@@ -138,7 +138,7 @@ fn is_named(node: &Node) -> bool {
     matches!(&node.value, Value::List(items) if matches!(items.first(), Some(Node { value: Value::Table(_), .. })))
 }
 
-fn place(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
+fn target(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
     let refuse = |message: String, help: String| {
         problems.report(Diagnostic::new(span, message).label("not a factor").help(help));
         None
@@ -215,12 +215,12 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
 /// Reports values that are both fixed and varied, which is a contradiction.
 fn check_not_fixed(
     name: &str,
-    place: &FactorTarget,
+    target: &FactorTarget,
     span: Span,
     document: &Table,
     problems: &Problems,
 ) {
-    let fixed = match place {
+    let fixed = match target {
         FactorTarget::Workload(option) => {
             document.table("workload").and_then(|table| table.entry(option))
         }
@@ -279,7 +279,7 @@ fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Nod
 /// Levels of a factor that is a path: its values.
 fn plain_levels(
     name: &str,
-    place: &FactorTarget,
+    target: &FactorTarget,
     entry: &Entry,
     problems: &Problems,
 ) -> Option<Vec<Level>> {
@@ -291,7 +291,8 @@ fn plain_levels(
             return None;
         };
         check_new(name, &text, item.span, &levels, problems);
-        let change = Change { place: place.clone(), key_span: entry.key_span, node: item.clone() };
+        let change =
+            Change { target: target.clone(), key_span: entry.key_span, node: item.clone() };
         levels.push(Level { name: text, span: item.span, changes: vec![change] });
     }
     Some(levels)
@@ -334,17 +335,17 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
         if path == "name" {
             continue;
         }
-        let Some(place) = place(&path, entry.key_span, problems) else { continue };
-        check_not_fixed(&path, &place, entry.key_span, document, problems);
+        let Some(target) = target(&path, entry.key_span, problems) else { continue };
+        check_not_fixed(&path, &target, entry.key_span, document, problems);
         // Keys of these tables accept the same values as in the table itself, whose reader
         // validates them.
-        let is_checked_there = matches!(place, FactorTarget::Workload(_) | FactorTarget::Load(_));
+        let is_checked_there = matches!(target, FactorTarget::Workload(_) | FactorTarget::Load(_));
         if entry.node.value.scalar_text().is_none() && !is_checked_there {
             let expected = "a text, a number, true or false";
             wrong_type(&entry.node, &path, expected, problems);
             continue;
         }
-        changes.push(Change { place, key_span: entry.key_span, node: entry.node.clone() });
+        changes.push(Change { target, key_span: entry.key_span, node: entry.node.clone() });
     }
     changes
 }
@@ -370,14 +371,16 @@ fn check_collisions(factors: &[Factor], problems: &Problems) {
         for level in &factor.levels {
             for (j, change) in level.changes.iter().enumerate() {
                 let mut before = level.changes[..j].iter();
-                if let Some(other) = before.find(|other| other.place.collides(&change.place)) {
+                if let Some(other) = before.find(|other| other.target.collides(&change.target)) {
                     report(change, other);
                 }
             }
         }
         let others = || factors[..i].iter().flat_map(Factor::changes);
         let collision = factor.changes().find_map(|change| {
-            others().find(|other| other.place.collides(&change.place)).map(|other| (change, other))
+            others()
+                .find(|other| other.target.collides(&change.target))
+                .map(|other| (change, other))
         });
         if let Some((change, other)) = collision {
             report(change, other);
@@ -430,7 +433,7 @@ pub(in crate::spec) fn with_levels(
 ) -> Table {
     let mut table = table.clone();
     for change in changes(factors, combination) {
-        let Some(key) = key_of(&change.place) else { continue };
+        let Some(key) = key_of(&change.target) else { continue };
         table.entries.retain(|entry| entry.key != key);
         table.entries.push(Entry {
             key: key.to_owned(),

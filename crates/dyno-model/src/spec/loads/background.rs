@@ -73,7 +73,7 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
         && let Some(think) = own_think(workload)
     {
         let think = format!("background.workload.{think}");
-        thinks_at_a_rate(fields, &think, "background.rate", fields.place("workload"));
+        thinks_at_a_rate(fields, &think, "background.rate", fields.span_of("workload"));
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
         let message = "the workload `http` cannot run in the background, because it does not \
@@ -86,7 +86,8 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
             format!("`background.name` must be one line of at most {NAME_MAX} characters");
         fields.refuse("name", message, "shorten it");
     }
-    let varied = factors.iter().flat_map(Factor::changes).find(|change| is_of(&change.place, name));
+    let varied =
+        factors.iter().flat_map(Factor::changes).find(|change| is_of(&change.target, name));
     if let (Some(change), Some(entry)) = (varied, fields.table.entry("clients")) {
         let message = format!("`background.{name}.clients` is a factor and also has a fixed value");
         let diagnostic = Diagnostic::new(change.key_span, message).label("varied here");
@@ -103,8 +104,8 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
     })
 }
 
-fn is_of(place: &FactorTarget, name: &str) -> bool {
-    matches!(place, FactorTarget::Background(of) if of == name)
+fn is_of(target: &FactorTarget, name: &str) -> bool {
+    matches!(target, FactorTarget::Background(of) if of == name)
 }
 
 /// Features that trials with a background workload do not support.
@@ -147,7 +148,7 @@ fn check_levels(factors: &[Factor], found: &[BackgroundPlan], top: &Fields<'_>) 
     let names: Vec<&str> = found.iter().map(|background| background.name.as_str()).collect();
     let range = 0..=CLIENTS_MAX;
     for change in factors.iter().flat_map(Factor::changes) {
-        let FactorTarget::Background(name) = &change.place else { continue };
+        let FactorTarget::Background(name) = &change.target else { continue };
         if !names.contains(&name.as_str()) {
             let message = format!("no background workload is named `{name}`");
             let help = suggestion(name, &names, "[[background]] tables");

@@ -8,7 +8,7 @@ use crate::spec::diagnostic::{Diagnostic, Problems, Span};
 use crate::spec::factors::{self, Factor};
 use crate::spec::keys::{FIND, LOAD};
 use crate::spec::reader::{Fields, integer, wrong_type};
-use crate::spec::scripts::FactorTarget;
+use crate::spec::scripts::ScriptFiles;
 use crate::spec::tree::{Node, STOP_RULES, Table, Value};
 use crate::spec::{databases, limit, stages};
 use crate::units::Nanos;
@@ -75,11 +75,11 @@ pub(in crate::spec) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32>
 /// All load rules except the numbers of clients, which are given.
 pub(in crate::spec) fn rules(
     fields: &Fields<'_>,
-    place: FactorTarget<'_>,
+    files: ScriptFiles<'_>,
     clients: &[u32],
 ) -> Option<LoadPlan> {
     let clients_max = clients.iter().copied().max();
-    let stages = stages::read(fields, place, clients);
+    let stages = stages::read(fields, files, clients);
     let stop = stop_rule(fields, clients_max, stages.as_ref());
     let warmup = fields.duration("warmup");
     let grace = fields.duration("grace").unwrap_or(GRACE_DEFAULT);
@@ -146,7 +146,7 @@ pub(in crate::spec) fn check_timeout<'a>(
     if kinds.any(|kind| kind == LUA) {
         let varied = factors.iter().flat_map(Factor::changes);
         let varied = varied
-            .filter(|change| matches!(&change.place, factors::FactorTarget::Load(key) if key == STATEMENT_TIMEOUT))
+            .filter(|change| matches!(&change.target, factors::FactorTarget::Load(key) if key == STATEMENT_TIMEOUT))
             .map(|change| change.node.span);
         let span = node.map(|node| node.span).into_iter().chain(varied).next().unwrap_or(top.span);
         let message = format!(
@@ -270,7 +270,7 @@ pub(in crate::spec) fn check_thinking(
         (own_think(workload), open_by(fields, load.stages.as_ref(), load.find.as_ref()))
     {
         let think = format!("workload.{think}");
-        thinks_at_a_rate(fields, &think, &format!("load.{key}"), fields.place(key));
+        thinks_at_a_rate(fields, &think, &format!("load.{key}"), fields.span_of(key));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::spec::diagnostic::{Diagnostic, Span};
 use crate::spec::keys::{RATES, RATES_IN_WORDS, STAGE};
 use crate::spec::reader::{Fields, wrong_type};
-use crate::spec::scripts::FactorTarget;
+use crate::spec::scripts::ScriptFiles;
 use crate::spec::tree::{Node, Value};
 use crate::stages::{LoadBy, Segment, Stage, Stages};
 use crate::units::Nanos;
@@ -22,7 +22,7 @@ const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\",
 /// load.
 pub(in crate::spec) fn read(
     load: &Fields<'_>,
-    place: FactorTarget<'_>,
+    files: ScriptFiles<'_>,
     clients: &[u32],
 ) -> Option<Stages> {
     let span = load.node("stages")?.span;
@@ -36,7 +36,7 @@ pub(in crate::spec) fn read(
     let mut found: Vec<(LoadBy, Stage, Span)> = Vec::new();
     let mut is_whole = true;
     for (index, fields) in load.each("stages", &STAGE).enumerate() {
-        let read = name(&fields, index).zip(course(&fields, place));
+        let read = name(&fields, index).zip(course(&fields, files));
         let Some((name, (by, segments))) = read else {
             is_whole = false;
             continue;
@@ -81,14 +81,14 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     let name = fields.required_text("name", "remove it to name the stage by its number")?.trim();
     if name.chars().any(char::is_control) || name.chars().count() > NAME_MAX {
         let message = format!("a stage's name must be one line of at most {NAME_MAX} characters");
-        fields.problems.report(Diagnostic::new(fields.place("name"), message));
+        fields.problems.report(Diagnostic::new(fields.span_of("name"), message));
         return None;
     }
     Some(name.to_owned())
 }
 
 /// The course of its load.
-fn course(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<(LoadBy, Vec<Segment>)> {
+fn course(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<(LoadBy, Vec<Segment>)> {
     let duration = fields.duration("duration");
     let keys = ["rate", "clients", "file"];
     let given: Vec<(&str, &Node)> =
@@ -109,7 +109,7 @@ fn course(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<(LoadBy, Vec<S
     };
     if key == "file" {
         let file = fields.required_text("file", "name a file: `file = \"day.csv\"`")?;
-        let text = place.text("load", file, node.span, fields.problems)?;
+        let text = files.text("load", file, node.span, fields.problems)?;
         let course = lines(&text).map_err(|(line, reason)| {
             let message = format!("`{file}`, line {line}: {reason}");
             let help = "a file needs the columns `seconds` and `rate` or `clients`, and a line for \

@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Position of a key's value; that of the whole table if the key is missing.
-    pub(in crate::spec) fn place(&self, key: &str) -> Span {
+    pub(in crate::spec) fn span_of(&self, key: &str) -> Span {
         self.node(key).map_or(self.span, |node| node.span)
     }
 
@@ -77,7 +77,7 @@ impl<'a> Fields<'a> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.problems.refuse(self.place(key), message, help);
+        self.problems.refuse(self.span_of(key), message, help);
     }
 
     /// Reports an error in the table.
@@ -219,7 +219,7 @@ impl<'a> Fields<'a> {
             return Some(*value);
         }
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        unknown_word(self.place(key), &self.path(key), text, &words, self.problems);
+        unknown_word(self.span_of(key), &self.path(key), text, &words, self.problems);
         None
     }
 
@@ -238,7 +238,7 @@ impl<'a> Fields<'a> {
 
     /// A table inside this one.
     pub(in crate::spec) fn table(&self, key: &str) -> Option<(&'a Table, Span)> {
-        Some((self.typed(key, "a table", Value::table)?, self.place(key)))
+        Some((self.typed(key, "a table", Value::table)?, self.span_of(key)))
     }
 
     /// The same, validated against a section.

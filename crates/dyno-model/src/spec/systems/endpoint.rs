@@ -103,7 +103,7 @@ pub(in crate::spec) fn used<'a>(
     for change in factors
         .iter()
         .flat_map(Factor::changes)
-        .filter(|change| change.place == FactorTarget::Endpoint)
+        .filter(|change| change.target == FactorTarget::Endpoint)
     {
         let name = change.node.value.scalar_text().unwrap_or_default();
         let report = |message: String, help: String| {
@@ -165,7 +165,7 @@ fn check_workloads<'a>(
     let change = factors
         .iter()
         .flat_map(Factor::changes)
-        .find(|change| change.place == FactorTarget::Endpoint);
+        .find(|change| change.target == FactorTarget::Endpoint);
     let message = format!("the workload `{kind}` cannot run through an application");
     let help = format!("applications implement only the commands of `{CRUD}`; see examples/webapp");
     let span = change.map(|change| change.key_span).unwrap_or_default();

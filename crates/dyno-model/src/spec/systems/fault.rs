@@ -92,7 +92,7 @@ fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
     let found = systems.iter().position(|system| system.name == name);
     if found.is_none() {
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
-        unknown_system(fields.place("system"), name, &names, fields.problems);
+        unknown_system(fields.span_of("system"), name, &names, fields.problems);
     }
     found.into_iter().collect()
 }
@@ -188,7 +188,7 @@ fn object(
     if !names.iter().any(|known| known == name) {
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let message = format!("`{}` has no node called `{name}`", system.name);
-        let diagnostic = Diagnostic::new(fields.place("node"), message).label("not a node");
+        let diagnostic = Diagnostic::new(fields.span_of("node"), message).label("not a node");
         fields.problems.report(diagnostic.help(suggestion(name, &known, "nodes")));
         return None;
     }

@@ -15,7 +15,7 @@ pub(in crate::spec) fn check_query_modes(
 ) {
     let changes = factors.iter().flat_map(Factor::changes);
     for level in
-        changes.filter(|change| change.place == FactorTarget::QueryMode).map(|change| &change.node)
+        changes.filter(|change| change.target == FactorTarget::QueryMode).map(|change| &change.node)
     {
         let text = level.value.scalar_text().unwrap_or_default();
         match QueryMode::named(&text) {
@@ -39,7 +39,7 @@ pub(in crate::spec) fn check_settings(
     problems: &Problems,
 ) {
     for change in factors.iter().flat_map(Factor::changes) {
-        let FactorTarget::Setting { system, .. } = &change.place else { continue };
+        let FactorTarget::Setting { system, .. } = &change.target else { continue };
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
         if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
             unknown_system(change.key_span, name, &names, problems);

@@ -51,7 +51,7 @@ pub(in crate::spec) fn check(
     for change in factors
         .iter()
         .flat_map(Factor::changes)
-        .filter(|change| change.place == FactorTarget::Storage)
+        .filter(|change| change.target == FactorTarget::Storage)
     {
         first = first.or(Some(change.key_span));
         let name = change.node.value.scalar_text().unwrap_or_default();

@@ -79,7 +79,7 @@ pub(in crate::spec) fn check_query_mode(
 }
 
 fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, Span)>) {
-    let span = fields.place("name");
+    let span = fields.span_of("name");
     if name.chars().any(char::is_control) || name.chars().count() > 60 || name.trim() != name {
         let message = "a system's name must be one line of at most 60 characters, without leading \
              or trailing blanks";
@@ -274,7 +274,7 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
     let pid_file = fields.text("pid_file");
     if pid_file.is_some_and(|file| file.is_empty() || file.contains(char::is_whitespace)) {
         let message = "`system.monitor.pid_file` must be a path without blanks";
-        fields.problems.report(Diagnostic::new(fields.place("pid_file"), message));
+        fields.problems.report(Diagnostic::new(fields.span_of("pid_file"), message));
     }
     Some(MonitorPlan { command: command?.to_owned(), pid_file: pid_file.map(str::to_owned) })
 }
@@ -354,7 +354,7 @@ fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
     {
         return Some(name.to_owned());
     }
-    fields.problems.hide(fields.place(key)); // it may contain the password itself
+    fields.problems.hide(fields.span_of(key)); // it may contain the password itself
     let message = format!("`system.{key}` must be the name of an environment variable");
     let help = format!(
         "letters, digits and underscores, for example `{key} = \"BENCH_{}\"`",

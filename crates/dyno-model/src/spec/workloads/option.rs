@@ -17,7 +17,7 @@ pub(in crate::spec) const SCRIPT: &str = "script";
 #[derive(Clone, Copy)]
 pub(in crate::spec) struct Known<'a> {
     pub(in crate::spec) catalog: &'a [WorkloadDescription],
-    pub(in crate::spec) scripts: scripts::FactorTarget<'a>,
+    pub(in crate::spec) scripts: scripts::ScriptFiles<'a>,
     pub(in crate::spec) names: crate::spec::names::NamesOf,
 }
 
@@ -103,8 +103,8 @@ pub(in crate::spec) fn value(
             };
             let kind =
                 if *is_required { scripts::TextKind::Script } else { scripts::TextKind::Setup };
-            let place = scripts::FactorTarget { kind, ..known.scripts };
-            scripts::read(items, node.span, &path, place, problems).map(OptionValue::Scripts)
+            let files = scripts::ScriptFiles { kind, ..known.scripts };
+            scripts::read(items, node.span, &path, files, problems).map(OptionValue::Scripts)
         }
         (OptionKind::Texts | OptionKind::Values, Value::Table(table)) => {
             texts(table, kind, &path, problems).map(OptionValue::Texts)

@@ -29,9 +29,9 @@ const KEPT_MAX: usize = 256 << 10;
 /// declare none and accept any option. An error describes the mistake in a script.
 pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String>;
 
-/// Base of file names in a spec.
+/// Where scripts and other files that a spec names are read from.
 #[derive(Clone, Copy)]
-pub(in crate::spec) struct FactorTarget<'a> {
+pub(in crate::spec) struct ScriptFiles<'a> {
     /// Path of the spec.
     pub(in crate::spec) spec: &'a str,
     /// There is no spec file, only a command line.
@@ -42,7 +42,7 @@ pub(in crate::spec) struct FactorTarget<'a> {
     pub(in crate::spec) kind: TextKind,
 }
 
-impl FactorTarget<'_> {
+impl ScriptFiles<'_> {
     /// The text of a script in a file.
     fn script(
         self,
@@ -88,7 +88,7 @@ pub(in crate::spec) fn read(
     items: &[Node],
     span: Span,
     path: &str,
-    place: FactorTarget<'_>,
+    files: ScriptFiles<'_>,
     problems: &Problems,
 ) -> Option<Vec<ScriptText>> {
     if items.is_empty() {
@@ -100,9 +100,9 @@ pub(in crate::spec) fn read(
     let mut is_whole = true;
     for item in items {
         let script = match &item.value {
-            Value::Text(text) => named_file(text, item.span, place, problems),
+            Value::Text(text) => named_file(text, item.span, files, problems),
             Value::Table(table) => {
-                table_of(&Fields::new(&SCRIPT, table, item.span, problems), place)
+                table_of(&Fields::new(&SCRIPT, table, item.span, problems), files)
             }
             _ => {
                 wrong_type(item, path, "a file or a table", problems);
@@ -127,7 +127,7 @@ pub(in crate::spec) fn read(
 fn named_file(
     text: &str,
     span: Span,
-    place: FactorTarget<'_>,
+    files: ScriptFiles<'_>,
     problems: &Problems,
 ) -> Option<ScriptText> {
     let (file, weight) = match text.rsplit_once('@') {
@@ -147,17 +147,17 @@ fn named_file(
             }
         }
     };
-    let (text, kept) = place.script(file, span, problems)?;
+    let (text, kept) = files.script(file, span, problems)?;
     Some(ScriptText { name: stem(file).to_owned(), weight, think: None, text, file: kept })
 }
 
-fn table_of(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<ScriptText> {
+fn table_of(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<ScriptText> {
     let weight = fields.integer("weight").unwrap_or(1);
     let think = fields.duration("think");
     let ((text, file), name) = match (fields.node("file"), fields.node("sql")) {
         (Some(node), None) => {
             let file = fields.required_text("file", "name a file")?;
-            let text = place.script(file, node.span, fields.problems)?;
+            let text = files.script(file, node.span, fields.problems)?;
             (text, fields.text("name").unwrap_or(stem(file)))
         }
         (None, Some(_)) => {
@@ -182,7 +182,7 @@ fn table_of(fields: &Fields<'_>, place: FactorTarget<'_>) -> Option<ScriptText> 
     let name = name.trim();
     if name.is_empty() || name.chars().any(char::is_control) || name.chars().count() > 60 {
         let message = "a script's name must be one line of at most 60 characters";
-        fields.problems.report(Diagnostic::new(fields.place("name"), message));
+        fields.problems.report(Diagnostic::new(fields.span_of("name"), message));
         return None;
     }
     Some(ScriptText { name: name.to_owned(), weight, think, text, file })

@@ -6,6 +6,7 @@ mod equivalence;
 mod kubernetes;
 mod launchers;
 mod loading;
+mod moments;
 mod namespaces;
 mod pgbench;
 mod scripts;

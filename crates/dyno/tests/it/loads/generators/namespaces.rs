@@ -1,6 +1,6 @@
 //! Several machines for real: network namespaces with an address of their own, joined by a bridge.
 
-use super::services::{generators, installed, said, ssh};
+use super::services::{Daemon, generators, installed, said, ssh};
 use crate::program::{Bench, Ended, failures, records};
 use dyno_testkit::wait_until;
 use std::fs::{File, read_to_string};
@@ -8,13 +8,13 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 /// Two namespaces on a bridge, which has the addresses of a network that documents use.
-struct Machines {
+pub(super) struct Machines {
     /// What names begin with; interfaces have at most 15 characters.
     name: String,
 }
 
 impl Machines {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let it = Self { name: format!("dyno{}", std::process::id()) };
         let (name, bridge) = (&it.name, it.bridge());
         ip(&["link", "add", &bridge, "type", "bridge"]);
@@ -33,6 +33,25 @@ impl Machines {
             }
         }
         it
+    }
+
+    /// An sshd on each, as the hosts `load2` and `load3`, and the `PATH` of an ssh that reaches
+    /// them.
+    pub(super) fn ssh(&self, bench: &Bench) -> (Vec<Daemon>, String) {
+        let address = |number: u8| SocketAddr::from(([198, 51, 100, number], 2_022));
+        let [second, third] = [2, 3].map(|number| format!("{}m{number}", self.name));
+        let within = |machine| ["ip", "netns", "exec", machine];
+        let (second, third) = (within(&second), within(&third));
+        ssh(bench, &[("load2", address(2), &second), ("load3", address(3), &third)])
+    }
+
+    /// As if a cable were pulled: packets are lost, and neither side gets an error.
+    pub(super) fn cut_off(&self, number: u32) {
+        ip(&["link", "set", &self.port(number), "down"]);
+    }
+
+    pub(super) fn reconnect(&self, number: u32) {
+        ip(&["link", "set", &self.port(number), "up"]);
     }
 
     fn bridge(&self) -> String {
@@ -70,16 +89,7 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
         return;
     }
     let (bench, machines) = (Bench::new(), Machines::new());
-    let address = |number: u8| SocketAddr::from(([198, 51, 100, number], 2_022));
-    let within = |number: u32| format!("{}m{number}", machines.name);
-    let (second, third) = (within(2), within(3));
-    let (_sshd, paths) = ssh(
-        &bench,
-        &[
-            ("load2", address(2), &["ip", "netns", "exec", &second]),
-            ("load3", address(3), &["ip", "netns", "exec", &third]),
-        ],
-    );
+    let (_sshd, paths) = machines.ssh(&bench);
     bench.file("nap.sql", "SELECT 1;\n\\sleep 2 ms\n");
     bench.file(
         "spec.toml",
@@ -113,13 +123,12 @@ fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resum
     });
     let cut_off = generators(&bench);
     assert_eq!(cut_off.len(), 2);
-    // As if a cable were pulled: packets are lost, and neither side gets an error.
-    ip(&["link", "set", &machines.port(3), "down"]);
+    machines.cut_off(3);
     wait_until("the trial has failed", || has("trial-failed"));
     wait_until("both generators have ended", || {
         !generators(&bench).iter().any(|pid| cut_off.contains(pid))
     });
-    ip(&["link", "set", &machines.port(3), "up"]);
+    machines.reconnect(3);
     assert_eq!(run.wait().expect("it ends").code(), Some(6), "{}", output());
     let failed = &failures(&bench.path().join("r"))[0];
     assert!(failed.starts_with("generator 1 (") && failed.contains("it sent nothing"), "{failed}");
