@@ -47,7 +47,9 @@ pub(super) async fn load(
     connection.query("START TRANSACTION", &mut Discard).await?;
     let loaded = match request_data(connection, load, reading).await {
         Ok(()) => send_data(connection, load, rows, reading).await,
-        Err(failure) if is_switched_off(&failure) => insert(connection, load, rows).await,
+        // Compatible servers refuse it with numbers of their own. Where the reason concerns the
+        // table, INSERT fails with the same one.
+        Err(failure) if failure.is_refusal() => insert(connection, load, rows).await,
         Err(failure) => Err(failure),
     };
     connection.output = Vec::new();
@@ -59,12 +61,6 @@ pub(super) async fn load(
             Err(failure)
         }
     }
-}
-
-/// "Not allowed with this version" (MariaDB, old MySQL), "loading local data is disabled" (MySQL,
-/// MariaDB).
-fn is_switched_off(failure: &OperationFailure) -> bool {
-    matches!(failure.code, 1148 | 3948 | 4166)
 }
 
 /// ASCII bytes mean the same characters in all character sets but these.

@@ -411,9 +411,9 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
 }
 
 /// A server whose uptime is shorter than the time between the two readings of its counters, or
-/// decreased between them.
+/// decreased between them. One that stays the same, such as a constant 0, is not maintained.
 fn restart(facts: &Facts) -> Option<Warning> {
-    let Uptime { before, after, passed } = facts.uptime?;
+    let Uptime { before, after, passed } = facts.uptime.filter(|it| it.after != it.before)?;
     let is_restarted = after < before || after - before + UPTIME_COARSE < passed.0 / 1_000_000_000;
     is_restarted.then_some(Warning::ServerRestarted { up: after })
 }

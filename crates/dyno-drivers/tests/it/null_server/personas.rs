@@ -3,7 +3,9 @@
 use super::{server_with, wait_until};
 use dyno_drivers::null::StatementKind;
 use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, RunningServer};
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
+use dyno_drivers::{
+    BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, Table, block_on,
+};
 use dyno_model::engine::Engine;
 use dyno_model::failure::{FailureKind, Remedy};
 use dyno_model::target::{Endpoint, Target};
@@ -98,5 +100,42 @@ fn errors_of_imitated_products_have_the_remedies_of_their_manuals() {
         // The session continues.
         block_on(connection.query("ROLLBACK", &mut Discard)).unwrap();
         wait_until("counting", || server.counts().statements(StatementKind::Rollback) == 1);
+    }
+}
+
+/// Rows of one number, counted down.
+struct Countdown(i64);
+
+impl RowSource for Countdown {
+    fn next(&mut self, row: &mut dyn RowWriter) -> bool {
+        row.integer(self.0);
+        self.0 -= 1;
+        self.0 >= 0
+    }
+}
+
+#[test]
+fn rows_are_inserted_where_load_data_is_refused_by_whatever_number() {
+    const fn refusing(rejections: &'static [Rejection]) -> Persona {
+        let (protocol, version) = (Protocol::Mysql, "8.0.33");
+        Persona { protocol, version, parameters: &[], answers: &[], rejections }
+    }
+    const fn refusal(code: u16, sqlstate: &'static str) -> [Rejection; 1] {
+        [Rejection { statement: "LOAD DATA", code, sqlstate, message: "refused" }]
+    }
+    static UNKNOWN_ERROR: Persona = refusing(&refusal(1105, "HY000"));
+    static SWITCHED_OFF: Persona = refusing(&refusal(3948, "42000"));
+    static SHUTTING_DOWN: Persona = refusing(&refusal(1053, "08S01"));
+    let load = BulkLoad { table: "t", columns: &["a"] };
+    for (persona, loaded) in
+        [(&UNKNOWN_ERROR, Some(3)), (&SWITCHED_OFF, Some(3)), (&SHUTTING_DOWN, None)]
+    {
+        let (server, mut connection) = connected(persona);
+        let done = block_on(connection.bulk_load(&load, &mut Countdown(3)));
+        assert_eq!(done.ok(), loaded, "{:?}", persona.rejections);
+        let ended = if loaded.is_some() { StatementKind::Commit } else { StatementKind::Rollback };
+        wait_until("counting", || server.counts().statements(ended) == 1);
+        let inserts = u64::from(loaded.is_some());
+        assert_eq!(server.counts().statements(StatementKind::Insert), inserts);
     }
 }
