@@ -26,8 +26,8 @@ pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
         error.reason = Box::new(Reason::DiskScarce {
             reason: error.reason,
             folder: folder.parent().unwrap_or(folder).display().to_string(),
-            free: free >> 20,
-            total: total >> 20,
+            free: free / 1_000_000,
+            total: total / 1_000_000,
         });
     }
     error

@@ -73,8 +73,8 @@ pub(super) fn copy(
     let scratch = data.parent().unwrap_or(data);
     let free = disk_space(scratch).map_or(u64::MAX, |space| space.free);
     if free < saved.bytes.saturating_add(ROOM) && !shares_blocks(scratch) {
-        let reason =
-            format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
+        let [free, needed] = [free, saved.bytes].map(|bytes| bytes / 1_000_000);
+        let reason = format!("{free} MB are free, and a copy takes {needed} MB");
         return Err(uncopied(data, reason));
     }
     let copied = Folder::of(&saved.folder, owner).and_then(|from| {

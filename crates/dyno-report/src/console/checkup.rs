@@ -1,5 +1,6 @@
 //! Messages about the state of a machine, for `dyno doctor` and the warnings of preflight.
 
+use crate::figures;
 use crate::messages::{Lang, Message, checkup as words, fill, names, warning};
 use dyno_model::observation::Observation;
 use serde::Serialize;
@@ -145,7 +146,8 @@ fn message(seen: &Observation, lang: Lang) -> String {
             fill!(either(words::GOVERNOR_SAVES, words::GOVERNOR_IS), lang, governor = name)
         }
         Observation::Memory { total, available, swapped } => {
-            let [total, available, swapped] = [total, available, swapped].map(|bytes| bytes >> 20);
+            let [total, available, swapped] =
+                [total, available, swapped].map(|bytes| figures::count(bytes / 1_000_000));
             fill!(either(words::MEMORY_SHORT, words::MEMORY_IS), lang, total, available, swapped)
         }
         Observation::OpenFiles { limit } => fill!(words::OPEN_FILES_MOST, lang, limit),
@@ -173,7 +175,12 @@ fn message(seen: &Observation, lang: Lang) -> String {
         }
         Observation::Generator { per_second, cpu_us: Some(cpu), .. } => {
             let cpu = format!("{cpu:.1}");
-            fill!(words::GENERATOR_DOES, lang, rate = format!("{per_second:.0}"), cpu)
+            fill!(
+                words::GENERATOR_DOES,
+                lang,
+                rate = figures::count(per_second.round() as u64),
+                cpu
+            )
         }
     }
 }
@@ -241,10 +248,18 @@ mod tests {
                    mysql         not found; set server.bin_dir in the spec if it is installed elsewhere
 
         Load generator
-                   1 client      100000 statements/s against a null server, 4.0 µs of CPU time per statement
+                   1 client      100,000 statements/s against a null server, 4.0 µs of CPU time per statement
 
         1 problem found that can distort measurements.
         "###);
+    }
+
+    #[test]
+    fn memory_is_in_the_same_megabytes_as_in_reports() {
+        let seen =
+            Observation::Memory { total: 25_276_000_000, available: 4_000_500_000, swapped: 0 };
+        assert_eq!(check(&seen, EN).message, "25,276 MB, 4,000 MB available");
+        assert_eq!(figures::megabytes(25_276_000_000), "25,276 MB");
     }
 
     #[test]

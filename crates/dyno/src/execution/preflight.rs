@@ -198,7 +198,8 @@ fn space(path: &Path, needed: u64, subject: Subject, found: &mut Vec<PreflightWa
     let obstacle = match probe::disk_space(path).map(|space| space.free) {
         Ok(free) if free >= needed => return,
         Ok(free) => {
-            Obstacle::LittleRoom { folder, free: free >> 20, needed: (needed >> 20).max(1) }
+            let [free, needed] = [free, needed].map(|bytes| bytes / 1_000_000);
+            Obstacle::LittleRoom { folder, free, needed: needed.max(1) }
         }
         Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },
     };

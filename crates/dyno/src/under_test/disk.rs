@@ -72,7 +72,8 @@ impl DiskWatch {
         self.folders.iter().find_map(|folder| {
             let DiskSpace { free, total } = disk_space(folder).ok()?;
             let is_short = free < needed(total);
-            is_short.then(|| (folder.display().to_string(), free >> 20, total >> 20))
+            let [free, total] = [free, total].map(|bytes| bytes / 1_000_000);
+            is_short.then(|| (folder.display().to_string(), free, total))
         })
     }
 }
