@@ -374,13 +374,15 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
 /// One statement per pair of series and outcome, over all numbers of clients with that outcome.
 /// Only throughput gets sentences; response times are in the table.
 fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
-    let key = |comparison: &Comparison| {
+    let key = |at: usize| {
+        let comparison = &model.comparisons[at];
         let line = |configuration: usize| model.configurations[configuration].line;
         (
             line(comparison.subject),
             line(comparison.baseline),
             comparison.effect.verdict,
             comparison.effect.ratio_interval.is_some(),
+            is_of_unanswered_question(model, at),
             comparison.effect.subject_not_working.is_some(),
             comparison.effect.baseline_not_working.is_some(),
         )
@@ -390,10 +392,22 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
             && !(it.effect.verdict == Some(Verdict::Inconclusive)
                 && is_left_to_its_question(model, *at))
     });
-    let groups = lists::grouped(told.map(|(_, comparison)| (key(comparison), comparison)));
+    let groups = lists::grouped(told.map(|(at, comparison)| (key(at), (at, comparison))));
     // Statements about the same two series stay together whatever their outcomes.
     let pairs = lists::grouped(groups.into_iter().map(|(key, group)| ((key.0, key.1), group)));
     pairs.into_iter().flat_map(|(_, groups)| groups).map(|group| comparison(model, group)).collect()
+}
+
+/// True if the question over all pairs of a comparison has no answer, and no other pair of it could
+/// be tested. The comparison then gets no verdict, however far its interval is from 1.
+fn is_of_unanswered_question(model: &ReportModel, comparison: usize) -> bool {
+    let is_tested = |at: &&usize| model.comparisons[**at].effect.ratio_interval.is_some();
+    let is_unanswered = |it: &Question| {
+        it.effect.ratio.is_none()
+            && !it.opens_cells
+            && it.comparisons.iter().filter(is_tested).count() < 2
+    };
+    model.questions.iter().any(|it| it.comparisons.contains(&comparison) && is_unanswered(it))
 }
 
 /// True if the question over all pairs was inconclusive, or was measured until it was decided. A
@@ -404,7 +418,9 @@ fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
     model.questions.iter().any(|it| is_left(it) && it.comparisons.contains(&comparison))
 }
 
-fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
+fn comparison(model: &ReportModel, group: Vec<(usize, &Comparison)>) -> Conclusion {
+    let is_question_unanswered = is_of_unanswered_question(model, group[0].0);
+    let mut group: Vec<&Comparison> = group.into_iter().map(|(_, it)| it).collect();
     group.sort_by_key(|comparison| comparison.clients);
     let first = group[0];
     let hull = |ranges: Vec<Range>| {
@@ -429,6 +445,7 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
         subject,
         baseline,
         verdict: first.effect.verdict,
+        is_question_unanswered,
         clients: group.iter().map(|comparison| comparison.clients).collect(),
         ratio: if first.effect.verdict == Some(Verdict::Invalid) {
             None

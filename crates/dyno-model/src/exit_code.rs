@@ -17,7 +17,7 @@ pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
 /// `dyno compare` found a regression, or failed trials of the new run (and `--fail-on` includes it,
-/// as it does by default); `dyno run`: a limit failed, or no load passes the limit of a search.
+/// as it does by default); `dyno run`: a limit failed, or no load meets the limit of a search.
 pub const WORSE: u8 = 8;
 /// `dyno compare` found no regression, but another verdict that `--fail-on` includes, by default
 /// that a comparison is invalid or could not be made; `dyno run`: no limit failed, and a limit or a
@@ -52,7 +52,7 @@ pub const ALL: [(u8, &str); 11] = [
     (
         WORSE,
         "`dyno compare`: new is worse than base in at least one comparison, or some trials of new \
-         failed. `dyno run`: a limit failed, or no load passes the limit of a search.",
+         failed. `dyno run`: a limit failed, or no load meets the limit of a search.",
     ),
     (
         UNDECIDED,

@@ -68,16 +68,6 @@ pub(crate) fn level(confidence: f64) -> String {
     format!("{text} %")
 }
 
-/// A time in whole seconds in the syntax of options and specs: `20s`, `90s`, `3m`, `2h`.
-pub(crate) fn as_option(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match (seconds % 3_600, seconds % 60) {
-        (0, _) => format!("{}h", seconds / 3_600),
-        (_, 0) => format!("{}m", seconds / 60),
-        _ => format!("{seconds}s"),
-    }
-}
-
 /// A number rounded to two significant digits: `42`, `310`, `20,000`.
 pub(crate) fn about(value: u64) -> String {
     let step = 10_u64.pow(value.checked_ilog10().unwrap_or(0).saturating_sub(1));

@@ -124,14 +124,14 @@ fn values(argument: &Arg) -> String {
 fn spec() -> String {
     let mut text = "# The spec file\n\nTOML. Unknown keys are errors; all errors are shown at \
                     once, each with its line, column and remedy.\n\n\
-                    * A **duration** is a text with numbers and units: `\"500ms\"`, `\"30s\"`, \
+                    * A **duration** is a string with numbers and units: `\"500ms\"`, `\"30s\"`, \
                     `\"5m\"`, `\"1h30m\"`.\n\
                     * **Paths** are relative to the folder of the spec. Commands run in the folder \
                     in which dyno runs.\n\
                     * Whole numbers may have underscores: `10_000`. Options of workloads that \
                     count bytes (their names end in `_bytes`) also take sizes such as `\"64K\"` or \
                     `\"4G\"`, powers of 1024.\n\
-                    * **Order of laying over**: file, then `--profile NAME`, then \
+                    * **Order of precedence, lowest first**: file, then `--profile NAME`, then \
                     `--set KEY=VALUE` in their order. Tables are merged key by key, everything \
                     else is replaced.\n"
         .to_owned();

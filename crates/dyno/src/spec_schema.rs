@@ -101,7 +101,7 @@ fn in_words(words: &str, path: &str) -> Value {
         "`true` or `false`" | "true or false" => json!({ "type": "boolean" }),
         "`0`" => json!({ "const": 0 }),
         "list of tables" => json!({ "type": "array", "items": open_table() }),
-        "list of texts" => json!({ "type": "array", "items": { "type": "string" } }),
+        "list of strings" => json!({ "type": "array", "items": { "type": "string" } }),
         "1 to 100, or a list of names" => json!({
             "anyOf": [
                 { "type": "integer", "minimum": 1, "maximum": 100 },
@@ -129,7 +129,7 @@ fn alternatives(words: &str) -> Option<Vec<&str>> {
 fn words_become_choices_only_if_there_is_nothing_else() {
     assert_eq!(alternatives("`even`"), Some(vec!["even"]));
     assert_eq!(alternatives("`a`, `b-c` or `d`"), Some(vec!["a", "b-c", "d"]));
-    for words in ["`system` or a factor", "`\"> 5000/s\"`", "`HOST:PORT` or the path", "text"] {
+    for words in ["`system` or a factor", "`\"> 5000/s\"`", "`HOST:PORT` or the path", "string"] {
         assert_eq!(alternatives(words), None, "{words}");
     }
 }

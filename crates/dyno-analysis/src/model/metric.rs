@@ -60,8 +60,8 @@ metrics! {
     Districts = "districts", Count;
     /// Those in which a new order was committed, in the trial with the fewest.
     DistrictsTouched = "districts-touched", Count;
-    /// Transactions that the workload rolled back because its standard demands it. They are no
-    /// failures.
+    /// Transactions that the workload rolled back because its standard demands it. They do
+    /// not count as failures.
     RolledBack = "rolled-back", Count;
     /// The same in percent of all new orders, of which TPC-C wants 1 % rolled back.
     RolledBackShare = "rolled-back-share", Percent;
@@ -85,9 +85,9 @@ metrics! {
     Max = "max", Milliseconds;
     /// Longest time without a commit of any client.
     LongestGap = "longest-gap", Milliseconds;
-    /// Highest load at which a limit passes: the result of a search.
+    /// Highest load that meets a limit: the result of a search.
     HighestRate = "highest-rate", TransactionsPerSecond;
-    /// Highest number of clients at which a limit passes: the result of a search.
+    /// Highest number of clients that meets a limit: the result of a search.
     MostClients = "most-clients", Count;
     /// Length of a stage.
     Length = "length", Seconds;

@@ -44,7 +44,7 @@ pub struct SearchStep {
 }
 
 impl SearchRow {
-    /// Whether a load was found at which the limit passes: undecided if a search ended without one,
+    /// Whether a load was found that meets the limit: undecided if a search ended without one,
     /// failed if one showed that the limit fails at every load.
     #[must_use]
     pub fn verdict(&self) -> LimitVerdict {

@@ -25,9 +25,9 @@ pub enum ComparisonMetric {
     P999Ms,
     /// Longest response time in milliseconds.
     MaxMs,
-    /// Highest load in transactions per second at which a limit passes: the result of a search.
+    /// Highest load in transactions per second that meets a limit: the result of a search.
     HighestRate,
-    /// Highest number of clients at which a limit passes: the result of a search.
+    /// Highest number of clients that meets a limit: the result of a search.
     MostClients,
 }
 

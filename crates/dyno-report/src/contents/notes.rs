@@ -138,11 +138,11 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
             (notes::NOTE_LOAD_PER_CLIENT, figures::count(number))
         }
         StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, figures::count(target)),
-        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, time.to_string()),
+        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, names::exact(time.into(), lang)),
     };
     let warmup = match load.warmup.0 {
         0 => notes::NOTE_NO_WARM_UP.text(lang).to_owned(),
-        _ => fill!(notes::NOTE_WARM_UP, lang, duration = load.warmup),
+        _ => fill!(notes::NOTE_WARM_UP, lang, duration = names::exact(load.warmup.into(), lang)),
     };
     let attempts = load.attempts_max;
     let sentence = fill!(
@@ -156,7 +156,9 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     );
     let how =
         offered(load, lang).map(|(rate, spacing)| fill!(notes::NOTE_RATE, lang, rate, spacing));
-    let think = load.think.map(|mean| fill!(notes::NOTE_THINK, lang, think = mean));
+    let think = load
+        .think
+        .map(|mean| fill!(notes::NOTE_THINK, lang, think = names::exact(mean.into(), lang)));
     let databases = (!load.databases.is_one())
         .then(|| fill!(notes::NOTE_DATABASES, lang, databases = load.databases.number()));
     [sentence]
@@ -273,7 +275,8 @@ pub(crate) fn main_error(model: &ReportModel) -> Option<String> {
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
     let all = all_errors(model);
     let told = all.iter().take(ERRORS_MAX).map(|it| {
-        let (count, error) = (figures::count(it.count), line(&it.failure.to_string()).into_owned());
+        let (count, error) =
+            (figures::count(it.count), line(&reason::failure(&it.failure, lang)).into_owned());
         match failed_statement(it) {
             statement if statement.is_empty() => fill!(notes::NOTE_ERROR, lang, count, error),
             statement => fill!(notes::NOTE_ERROR_STATEMENT, lang, count, error, statement),

@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::chart::frame::Drawn;
 use crate::chart::svg::{Chart, Drawing, Labels, STYLE_SHEET};
 use crate::grid;
-use crate::messages::{Lang, Message, fill, headings, page};
+use crate::messages::{Lang, Message, fill, page};
 use crate::table::Table;
 use crate::words::Word;
 use dyno_analysis::model::ReportModel;
@@ -154,7 +154,7 @@ impl ChartFigure {
         let caption = html! {
             @if !self.captions.is_empty() {
                 details.caption.paper {
-                    summary { (page.text(&headings::METHOD)) }
+                    summary { (page.text(&page::PAGE_READ_CHART)) }
                     @for caption in &self.captions { p { (grid::unbroken(caption)) } }
                 }
             }

@@ -13,6 +13,7 @@ use crate::table::Table;
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::units::Nanos;
 use maud::{Markup, PreEscaped, html};
 
 /// Run, machine, systems, workload, published figures, spec.
@@ -143,6 +144,7 @@ fn workloads(page: &Page<'_>, workloads: &[WorkloadRow]) -> Markup {
 }
 
 fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
+    let exact = |time: Nanos| names::exact(time.into(), page.lang);
     let stop = match load.stop {
         StopRule::Transactions(number) => {
             fill!(page::PAGE_STOP_TRANSACTIONS, page.lang, transactions = figures::count(number))
@@ -153,7 +155,9 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         StopRule::Rows(target) => {
             fill!(page::PAGE_STOP_ROWS, page.lang, rows = figures::count(target))
         }
-        StopRule::Duration(time) => fill!(page::PAGE_STOP_DURATION, page.lang, duration = time),
+        StopRule::Duration(time) => {
+            fill!(page::PAGE_STOP_DURATION, page.lang, duration = exact(time))
+        }
     };
     let rate = match crate::notes::offered(load, page.lang) {
         Some((rate, spacing)) => format!("{rate} ({spacing})"),
@@ -166,14 +170,11 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
             (&page::PAGE_STOP, stop),
             (&page::PAGE_RATE, rate),
             (&page::PAGE_DATABASES, load.databases.told().unwrap_or_default()),
-            (&page::PAGE_THINK, load.think.map_or_else(String::new, |mean| mean.to_string())),
-            (
-                &page::PAGE_STATEMENT_TIMEOUT,
-                load.statement_timeout.map_or_else(String::new, |limit| limit.to_string()),
-            ),
-            (&page::PAGE_WARMUP, load.warmup.to_string()),
-            (&page::PAGE_GRACE, load.grace.to_string()),
-            (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
+            (&page::PAGE_THINK, load.think.map_or_else(String::new, exact)),
+            (&page::PAGE_STATEMENT_TIMEOUT, load.statement_timeout.map_or_else(String::new, exact)),
+            (&page::PAGE_WARMUP, exact(load.warmup)),
+            (&page::PAGE_GRACE, exact(load.grace)),
+            (&page::PAGE_TIME_LIMIT, exact(load.time_limit)),
             (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),
             (
                 &page::PAGE_GENERATORS,

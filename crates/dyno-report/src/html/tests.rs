@@ -374,7 +374,7 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
         "Confidence",
         "Evidence",
         "valid trials of 36 planned",
-        "To learn more",
+        "Further measurements",
         "have warnings or are invalid",
     ] {
         assert!(validity.contains(fact), "{fact}");

@@ -125,7 +125,10 @@ impl Cell {
             }
             Value::Word(word) => word.text(lang).to_owned(),
             Value::Marked(word) => fill!(compare::PERHAPS_SMALL, lang, verdict = word.text(lang)),
-            Value::Span(low, high, between) => figures::range(low.clone(), high, between),
+            Value::Span(low, high, between) => {
+                let [low, high] = [low, high].map(|end| lang.figure(end.clone()));
+                figures::range(low, &high, between)
+            }
             Value::Configuration { clients, .. } => clients.to_string(),
         }
     }

@@ -279,7 +279,9 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
             @if let Some(half) = half { span.pm { " ± " (half) } }
             @if let Some(repeats) = repeats { span.pm { " (n = " (repeats) ")" } }
         },
-        Value::Span(low, high, _) if low != high => html! { (low) " – " (high) },
+        Value::Span(low, high, _) if low != high => html! {
+            (lang.figure(low.clone())) " – " (lang.figure(high.clone()))
+        },
         Value::Configuration { index, clients } => {
             let text = match line {
                 Some(line) => names::line_at(line, *clients, lang),

@@ -1,7 +1,7 @@
 //! Names inside sentences: numbers of clients, metrics, reasons, lists.
 
 pub(crate) use super::languages::en::names::*;
-use super::languages::en::values;
+use super::languages::en::{terminal, values};
 use super::languages::{EN, Lang, Message};
 use super::{fill, headings};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel, SystemRow};
@@ -12,6 +12,7 @@ use dyno_model::version::ServerVersion;
 use dyno_store::environment::Virtualisation;
 use dyno_store::{Damage, Problem};
 use std::fmt;
+use std::time::Duration;
 
 /// A list in a sentence: `1, 20 and 40`.
 pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
@@ -93,12 +94,33 @@ pub(crate) fn with_note(name: &str, note: &str, lang: Lang) -> String {
     fill!(WITH_NOTE, lang, name, note)
 }
 
-/// A long duration, rounded: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
+/// A duration as a plan shows it: exact below a minute (`1.5 s`), else as [`duration`].
+pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
+    if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
+        return fill!(terminal::SECONDS, lang, seconds = duration.as_secs_f64());
+    }
+    self::duration(duration, lang)
+}
+
+/// A duration for readers: `8 s`, `1 min 20 s`, `2 h 5 min`.
+pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
+    let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
+    let rounded = (seconds + 30) / 60;
+    let (message, hours, minutes) = match seconds {
+        0..60 => (terminal::SECONDS, 0, 0),
+        60..600 if !seconds.is_multiple_of(60) => (terminal::MINUTES_SECONDS, 0, seconds / 60),
+        60..3600 => (terminal::MINUTES, 0, rounded),
+        _ if rounded.is_multiple_of(60) => (terminal::HOURS, rounded / 60, 0),
+        _ => (terminal::HOURS_MINUTES, rounded / 60, rounded % 60),
+    };
+    let seconds = if minutes > 0 { seconds % 60 } else { seconds };
+    fill!(message, lang, hours, minutes, seconds)
+}
+
+/// A long duration, rounded: `45 s`, `12 min`, `3 h 10 min`, `5.1 days`.
 pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     match seconds {
-        s if s < 99.5 => format!("{s:.0} s"),
-        s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s if s < 172_800.0 => duration(Duration::from_secs_f64(s.max(0.0)), lang),
         s => fill!(DAYS, lang, number = format!("{:.1}", s / 86_400.0)),
     }
 }

@@ -189,7 +189,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// A failure whose kind is in the language of the report. The message is the server's.
-fn failure(failure: &OperationFailure, lang: Lang) -> String {
+pub(crate) fn failure(failure: &OperationFailure, lang: Lang) -> String {
     format!("{}{}", kind(failure.kind, lang), failure.details())
 }
 

@@ -328,7 +328,7 @@ mod tests {
         }
         assert_eq!(
             sentence(warnings.last().unwrap(), EN),
-            "CPU used by other processes: up to 31.0 % of this machine during the window (processors: rustc 0.520 and cc1 0.100). Stop other programs while measuring."
+            "CPU used by other processes: up to 31.0 % of this machine during the window (CPUs used: rustc 0.520 and cc1 0.100). Stop other programs while measuring."
         );
         let differing = warnings.iter().find(|it| matches!(it, Warning::CountersDiffer { .. }));
         let counted =

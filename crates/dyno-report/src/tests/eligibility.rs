@@ -102,7 +102,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
         "MySQL failed 5 of 5 trials at 8 clients: no transaction committed."
     );
     // The report also counts valid trials: the page explains what valid does not mean.
-    let rests = "10 valid trials of 10 planned, in 5 blocks. In one trial, the system itself failed, which counts against its configuration.";
+    let rests = "10 valid trials of 10 planned, in 5 blocks. One trial failed (the system stopped, or too many transactions failed), which counts against the configuration.";
     let page = render(&model, Format::Html, EN);
     assert!(page.contains(rests) && page.contains(">failed</span>"), "{page}");
 }

@@ -102,8 +102,8 @@ fn the_text_report_reads_like_this() {
     Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian
     GNU/Linux 12 (bookworm), Linux 6.1.0.
     Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
-    Workload: rush. A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts
-    per transaction.
+    Workload: rush. A trial ends after 5 s; warm-up 1 s, at most 10 attempts per
+    transaction.
 
     Results
      clients n  tx/s ±95 % mean ms p95 ms p99 ms failed retries lost % validity
@@ -200,7 +200,7 @@ fn the_markdown_report_reads_like_this() {
     | MySQL : MariaDB | throughput | 2 | 0.79 | 0.77 .. 0.81 | \< 0.001 | worse |
     | MySQL : MariaDB | p95 response time | 2 | 1.26 | 1.15 .. 1.38 | 0.009 | worse |
 
-    Each question is one effect over all of its configuration pairs: a ratio of geometric means from a linear mixed model on logarithms, with blocks and server starts as random effects. The primary metric (throughput) is tested first, with nearly all of the risk of 5 %. Once its effect is established, the level passes to the other metrics of the question and, with several questions, half of it to their primary metrics; until then, the other metrics have 2 % (a graphical procedure; Bretz et al.). The risk of even one false better or worse is 5 %. Each interval has the level at which its question was tested.
+    Each question is one effect over all of its configuration pairs: a ratio of geometric means from a linear mixed model on logarithms, with blocks and server starts as random effects. The primary metric (throughput) is tested first, at nearly the whole significance level of 5 %. Once its effect is established, the level passes to the other metrics of the question and, with several questions, half of it to their primary metrics; until then, the other metrics have 2 % (a graphical procedure; Bretz et al.). The probability of even one false better or worse (family-wise error rate) is at most 5 %. Each interval has the level at which its question was tested.
 
     ## Sources of variation
 
@@ -293,7 +293,7 @@ fn the_markdown_report_reads_like_this() {
 
     ## All trials
 
-    | trial | system | clients | validity | tx/s | mean ms | p50 ms | p95 ms | p99 ms | max ms | longest stall ms | committed | failed | retries | lost | reason |
+    | trial | system | clients | validity | tx/s | mean ms | p50 ms | p95 ms | p99 ms | max ms | longest gap ms | committed | failed | retries | lost | reason |
     |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
     | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 1.81 | 2.81 | 11.2 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
     | b01-002 | MySQL | 8 | warnings | 975 | 8.32 | 7.19 | 11.4 | 45.0 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The data audit failed: part of the work counted here was lost or is wrong. |
@@ -322,7 +322,7 @@ fn the_markdown_report_reads_like_this() {
     ## How it was measured
 
     - Workload rush with isolation = default, rows = 100, variant = read-modify-write.
-    - A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts per transaction.
+    - A trial ends after 5 s; warm-up 1 s, at most 10 attempts per transaction.
 
     ## Topology
 

@@ -44,7 +44,7 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
-    /// Saturation search: each trial finds the highest rate that passes a limit, such as 'p99 <
+    /// Saturation search: each trial finds the highest rate that meets a limit, such as 'p99 <
     /// 20ms' or 'p99 of pay < 20ms'; the same as --set 'load.find.while="p99 < 20ms"'
     #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
     pub(crate) find: Option<String>,
@@ -68,7 +68,7 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "KIND")]
     pub(crate) launcher: Option<String>,
 
-    /// Limit that the results must pass, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1
+    /// Limit that the results must meet, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1
     /// %' or 'lost = 0'; can be repeated
     ///
     /// 'p99 of pay < 20ms' applies to the transactions of the script 'pay' only.

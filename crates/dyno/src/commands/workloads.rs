@@ -123,10 +123,10 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Number { min, max } => format!("number, {min} to {max}"),
         OptionKind::Boolean => "true or false".to_owned(),
         OptionKind::Choice(words) => words.join(" | "),
-        OptionKind::Text => "text".to_owned(),
+        OptionKind::Text => "string".to_owned(),
         OptionKind::Properties(_) => "file".to_owned(),
         OptionKind::Scripts { .. } => "files with weights, or [[workload.scripts]]".to_owned(),
-        OptionKind::Texts => "table of texts".to_owned(),
+        OptionKind::Texts => "table of strings".to_owned(),
         OptionKind::Values => "table of values".to_owned(),
     }
 }

@@ -497,7 +497,7 @@ impl FollowedRun<'_> {
         }
     }
 
-    /// The first Ctrl-C ends the run in an orderly way, if it has begun.
+    /// The first Ctrl-C ends the run gracefully, if it has begun.
     fn hear(&mut self, pod: Option<&str>) -> Result<(), Failure> {
         if self.is_ending || !self.interrupts.is_requested() {
             return Ok(());

@@ -322,6 +322,46 @@ fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool)
 }
 
 #[test]
+fn a_pair_whose_question_has_no_answer_is_told_with_that_reason() {
+    // With 64 clients, the second system has one valid trial, too few for the question.
+    let shape = Shape { systems: 2, clients: vec![4, 64], blocks: 3, ..Shape::small() };
+    let told = |lost: u32| {
+        let mut data = shape.read();
+        given(&mut data, |at, _, configuration| {
+            0.25_f64.powi(configuration.system as i32).ln() + 0.02 * normal(5, at)
+        });
+        for trial in &data.run.plan.trials {
+            let configuration = &data.run.plan.configurations[trial.configuration];
+            let is_lost =
+                configuration.system == 1 && configuration.clients == 64 && trial.block <= lost;
+            if let (true, Some(TrialOutcome::Finished(record))) =
+                (is_lost, data.run.outcomes.get_mut(&trial.id))
+            {
+                record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
+            }
+        }
+        let conclusions = crate::analyse(&data).conclusions;
+        let comparisons = conclusions.into_iter().filter_map(|it| match it {
+            Conclusion::Comparison {
+                verdict,
+                is_question_unanswered,
+                clients,
+                ratio_interval,
+                ..
+            } => Some((clients, verdict, is_question_unanswered, ratio_interval.map(|it| it.high))),
+            _ => None,
+        });
+        comparisons.collect::<Vec<_>>()
+    };
+    let unanswered = told(2);
+    let four = unanswered.iter().find(|(clients, ..)| *clients == [4]).expect("it is told");
+    assert_eq!((four.1, four.2), (Some(Verdict::Inconclusive), true), "{unanswered:?}");
+    assert!(four.3.expect("it was tested") < 0.5, "{unanswered:?}");
+    let answered = told(0);
+    assert!(!answered.is_empty() && answered.iter().all(|it| !it.2), "{answered:?}");
+}
+
+#[test]
 fn a_question_takes_pairs_that_lack_a_trial_as_long_as_it_has_three_blocks() {
     // One side of every pair lacks a trial, each time in another block.
     let question = without(&mut experiment(), |trial, configuration| {

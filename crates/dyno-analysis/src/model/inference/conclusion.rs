@@ -280,6 +280,9 @@ pub enum Conclusion {
         baseline: usize,
         /// The verdict; absent when verdicts are disabled.
         verdict: Option<Verdict>,
+        /// True when there is no verdict because the question over all of its pairs has no answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_question_unanswered: bool,
         /// Numbers of clients.
         clients: Vec<u32>,
         /// Smallest and largest ratio; absent when invalid.

@@ -71,7 +71,7 @@ fn a_small_terminal_shows_everything() {
     "Generator CPUs: -   Server CPUs: -                                              "
     "Errors in this trial: deadlock 120                                              "
     "Warnings (1)                                                                    "
-    "Up to 50.0 % of a trial's transactions failed (3). 0.1 % makes it invalid.      "
+    "Up to 50.0 % of a trial's transactions failed (3). A trial with 0.1 % or more   "
     " Log ───────────────────────────────────────────────────────────────────────────"
     "b01-001  B, 1 client: FAILED: the server is gone                                "
     "                                                                                "

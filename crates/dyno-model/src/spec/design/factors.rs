@@ -287,7 +287,7 @@ fn plain_levels(
     for item in items(name, &entry.node, problems)? {
         let Some(text) = item.value.scalar_text() else {
             let path = format!("each level of {name}");
-            wrong_type(item, &path, "a text, a number, true or false", problems);
+            wrong_type(item, &path, "a string, a number, true or false", problems);
             return None;
         };
         check_new(name, &text, item.span, &levels, problems);
@@ -341,7 +341,7 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
         // validates them.
         let is_checked_there = matches!(target, FactorTarget::Workload(_) | FactorTarget::Load(_));
         if entry.node.value.scalar_text().is_none() && !is_checked_there {
-            let expected = "a text, a number, true or false";
+            let expected = "a string, a number, true or false";
             wrong_type(&entry.node, &path, expected, problems);
             continue;
         }

@@ -40,7 +40,7 @@ fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
     let mut names: Vec<String> = Vec::new();
     for item in items {
         let Value::Text(name) = &item.value else {
-            wrong_type(item, "each item of load.databases", "a text", fields.problems);
+            wrong_type(item, "each item of load.databases", "a string", fields.problems);
             continue;
         };
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');

@@ -64,7 +64,7 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
 fn hosts(fields: &Fields<'_>) -> Vec<String> {
     let Some(node) = fields.node("hosts") else { return Vec::new() };
     let Value::List(items) = &node.value else {
-        wrong_type(node, &fields.path("hosts"), "a list of texts", fields.problems);
+        wrong_type(node, &fields.path("hosts"), "a list of strings", fields.problems);
         return Vec::new();
     };
     items.iter().filter_map(|item| item.value.text().map(str::to_owned)).collect()

@@ -104,7 +104,7 @@ fn value(fields: &Fields<'_>, metric: LimitMetric, node: &Node) -> Option<f64> {
             return None;
         }
         _ => {
-            wrong_type(node, &path, "a text", fields.problems);
+            wrong_type(node, &path, "a string", fields.problems);
             return None;
         }
     };

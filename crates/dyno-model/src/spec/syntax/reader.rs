@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(in crate::spec) fn text(&self, key: &str) -> Option<&'a str> {
-        self.typed(key, "a text", Value::text)
+        self.typed(key, "a string", Value::text)
     }
 
     /// `true` or `false`.
@@ -206,7 +206,7 @@ impl<'a> Fields<'a> {
                 Ok(_) => format!("`{path}` must be {RATES_IN_WORDS}, got `{text}`"),
                 Err(reason) => format!("`{path}` is not a rate: {reason}"),
             },
-            other => format!("`{path}` must be a text, not {}", other.type_name()),
+            other => format!("`{path}` must be a string, not {}", other.type_name()),
         };
         self.problems.refuse(node.span, message, example);
         None
@@ -330,7 +330,7 @@ pub(in crate::spec) fn integer(
             None
         }
         Value::Text(text) if text.replace('_', "").parse::<i64>().is_ok() => {
-            let message = format!("`{path}` must be an integer, not a text");
+            let message = format!("`{path}` must be an integer, not a string");
             problems.refuse(node.span, message, "remove the quotes");
             None
         }

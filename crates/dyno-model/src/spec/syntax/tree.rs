@@ -29,7 +29,7 @@ impl Value {
     /// The name of the type, with its article.
     pub(in crate::spec) fn type_name(&self) -> &'static str {
         match self {
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::Integer(_) => "an integer",
             Self::Number(_) => "a number with a fraction",
             Self::Boolean(_) => "true or false",

@@ -422,7 +422,12 @@ fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {
             }
             None => {
                 let path = format!("{}.{}", fields.path("settings"), entry.key);
-                wrong_type(&entry.node, &path, "a text, a number, true or false", fields.problems);
+                wrong_type(
+                    &entry.node,
+                    &path,
+                    "a string, a number, true or false",
+                    fields.problems,
+                );
             }
         }
     }

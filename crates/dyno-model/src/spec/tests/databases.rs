@@ -58,7 +58,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     for (system, load, more, expected) in [
         (SERVER, "databases = 0", "", "`load.databases` must be between 1 and 100, got 0"),
         (SERVER, "databases = 101", "", "between 1 and 100"),
-        (SERVER, "databases = \"shop\"", "", "an integer or a list of names, not a text"),
+        (SERVER, "databases = \"shop\"", "", "an integer or a list of names, not a string"),
         (SERVER, "databases = [\"shop\"]", "", "`load.databases` needs two databases or more"),
         (SERVER, "databases = [\"a\", 2]", "", "each item of load.databases"),
         (SERVER, "databases = [\"a\", \"A\"]", "", "the database `A` is listed twice"),

@@ -56,7 +56,10 @@ fn what_cannot_be_searched_for_is_told_with_its_place() {
             "it uses none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`",
         ),
         ("{ while = \"20ms\" }", "it uses none of"),
-        ("{ while = \"p99 < 20ms\", from = 5 }", "`load.find.from` must be a text, not an integer"),
+        (
+            "{ while = \"p99 < 20ms\", from = 5 }",
+            "`load.find.from` must be a string, not an integer",
+        ),
         (
             "{ most = \"clients\", while = \"p99 < 20ms\", from = 65 }",
             "`load.find.from` must be between 1 and 64, got 65",

@@ -16,7 +16,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "1:1: missing key `title` at the top of the file [add a first line such as \
          `title = \"What this experiment shows\"`]",
     ),
-    ("title = \"A rush\"", "title = 5", "2:9: `title` must be a text, not an integer"),
+    ("title = \"A rush\"", "title = 5", "2:9: `title` must be a string, not an integer"),
     (
         "title = \"A rush\"",
         "title = \" \"",
@@ -50,7 +50,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"WAL\", cache_size",
         "[1], cache_size",
-        "6:57: `system.server.settings.journal_mode` must be a text, a number, true or false, not a list",
+        "6:57: `system.server.settings.journal_mode` must be a string, a number, true or false, not a list",
     ),
     (
         "url = \"mysql:",
@@ -126,7 +126,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"rush\"",
         "kind = \"rush\"\nrows = \"5\"",
-        "15:8: `workload.rows` must be an integer, not a text [remove the quotes]",
+        "15:8: `workload.rows` must be an integer, not a string [remove the quotes]",
     ),
     (
         "kind = \"rush\"",
@@ -183,12 +183,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "clients = [1, 8]",
         "clients = [1, \"8\"]",
-        "17:15: `load.clients` must be an integer, not a text [remove the quotes]",
+        "17:15: `load.clients` must be an integer, not a string [remove the quotes]",
     ),
     (
         "clients = [1, 8]",
         "clients = \"all\"",
-        "17:11: `load.clients` must be an integer or a list of integers, not a text [write for example `clients = [1, 8, 64]`]",
+        "17:11: `load.clients` must be an integer or a list of integers, not a string [write for example `clients = [1, 8, 64]`]",
     ),
     (
         "clients = [1, 8]",
@@ -237,7 +237,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "transactions = 10_000\nrate = 500",
-        "19:8: `load.rate` must be a text, not an integer [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
+        "19:8: `load.rate` must be a string, not an integer [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
     ),
     (
         "transactions = 10_000",

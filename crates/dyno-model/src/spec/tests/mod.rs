@@ -219,7 +219,7 @@ fn errors_in_arguments_point_at_the_argument() {
         ("load.clients=[1,", "--set:1:17: invalid TOML: unclosed array, expected `]`"),
         (
             "load.clients=1,2",
-            "--set:1:14: `load.clients` must be an integer or a list of integers, not a text",
+            "--set:1:14: `load.clients` must be an integer or a list of integers, not a string",
         ),
         ("load.cleints=5", "--set:1:6: unknown key `cleints` in [load]"),
         ("lod.clients=5", "--set:1:1: unknown key `lod` at the top of the file"),

@@ -110,7 +110,7 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
     let rows = [
         ("{ duration = \"5s\" }", "a stage has none of `rate`, `clients` and `file`"),
         ("{ rate = \"5/s\" }", "missing key `duration` in [[load.stages]]"),
-        ("{ rate = 5, duration = \"5s\" }", "`load.stages.rate` must be a text, not an integer"),
+        ("{ rate = 5, duration = \"5s\" }", "`load.stages.rate` must be a string, not an integer"),
         (
             "{ rate = [\"5/s\"], duration = \"5s\" }",
             "`load.stages.rate` must be one value or a list of two",
@@ -285,7 +285,7 @@ fn a_limit_may_be_of_a_stage() {
     for (limit, expected) in [
         ("stage = \"spik\"\np99 = \"< 20ms\"", "no stage is called `spik`"),
         ("stage = \"spike\"\nlost = 0", "`limit.lost` applies to whole trials, not to a stage"),
-        ("stage = 5\np99 = \"< 20ms\"", "`limit.stage` must be a text"),
+        ("stage = 5\np99 = \"< 20ms\"", "`limit.stage` must be a string"),
     ] {
         assert!(
             limits(limit).is_err_and(|found| found.contains(expected)),

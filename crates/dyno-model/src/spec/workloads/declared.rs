@@ -94,7 +94,7 @@ fn any(entries: &[&Entry], options: &mut WorkloadOptions, problems: &Problems) {
             Value::Text(text) => OptionValue::Text(text.clone()),
             _ => {
                 let path = format!("{LUA}'s option `{}`", entry.key);
-                wrong_type(&entry.node, &path, "a text, a number, or true or false", problems);
+                wrong_type(&entry.node, &path, "a string, a number, or true or false", problems);
                 continue;
             }
         };

@@ -52,7 +52,7 @@ fn texts(
             Value::Boolean(value) if takes_values => value.to_string(),
             _ => {
                 let expected =
-                    if takes_values { "a number, true, false or a text" } else { "a text" };
+                    if takes_values { "a number, true, false or a string" } else { "a string" };
                 wrong_type(&entry.node, &format!("{path}.{:?}", entry.key), expected, problems);
                 return None;
             }
@@ -122,7 +122,7 @@ pub(in crate::spec) fn value(
                 OptionKind::Number { .. } => "a number".to_owned(),
                 OptionKind::Boolean => "true or false".to_owned(),
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
-                OptionKind::Text => "a text".to_owned(),
+                OptionKind::Text => "a string".to_owned(),
                 OptionKind::Properties(_) => "a file".to_owned(),
                 OptionKind::Texts => "a table of texts".to_owned(),
                 OptionKind::Scripts { .. } => {

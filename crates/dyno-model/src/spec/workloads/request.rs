@@ -103,7 +103,7 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
         }
         let Value::Text(text) = &entry.node.value else {
             let path = format!("{}.{}", fields.path("headers"), entry.key);
-            wrong_type(&entry.node, &path, "a text", fields.problems);
+            wrong_type(&entry.node, &path, "a string", fields.problems);
             continue;
         };
         if text.bytes().any(|byte| byte.is_ascii_control()) {

@@ -32,7 +32,7 @@ pub(in crate::spec) fn read(
         return None;
     };
     let Value::Text(kind) = &node.value else {
-        wrong_type(node, "workload.kind", "a text", problems);
+        wrong_type(node, "workload.kind", "a string", problems);
         return None;
     };
     let Some(description) = catalog.iter().find(|workload| workload.name == kind) else {

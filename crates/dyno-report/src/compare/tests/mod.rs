@@ -159,14 +159,14 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     the 95 % interval. Ratio: new to base, with an interval from Welch's test on
     logarithms, which includes the variation between runs if a side has several. The
     sides share no blocks, so trials are not paired. The primary metric, throughput,
-    is tested first, with nearly all of the risk of 5 %; the other metrics share
-    that level once it is decided, and have 2 % until then (a graphical procedure;
-    Bretz et al.). The risk of even one false answer about a metric is 5 %. The
-    verdicts on 10 comparisons of configurations follow; on average, at most 5 % of
-    them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent:
-    the 90 % interval, which is then shown, lies within a margin of 5 %.
-    Inconclusive: the data does not decide, which does not mean that there is no
-    difference.
+    is tested first, at nearly the whole significance level of 5 %; the other
+    metrics share that level once it is decided, and have 2 % until then (a
+    graphical procedure; Bretz et al.). The probability of even one false answer
+    about a metric (family-wise error rate) is at most 5 %. The verdicts on 10
+    comparisons of configurations follow; on average, at most 5 % of them are false
+    (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 %
+    interval, which is then shown, lies within a margin of 5 %. Inconclusive: the
+    data does not decide, which does not mean that there is no difference.
     Intervals of other comparisons are widened accordingly, to 97.5 % or more.
     Over all configurations: one ratio from a linear mixed model on logarithms with
     runs, blocks and server starts as strata (REML, Satterthwaite). These answers
@@ -178,7 +178,7 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     Rank-based: the same ratio without assumptions about the distribution, the
     median of the ratios of each trial of new to each trial of base (Hodges and
     Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and
-    Whitney), from four trials per side. It does not change the verdict.
+    Whitney), if each side has at least four trials. It does not change the verdict.
 
     Only in base, not compared
     * MariaDB, 1 client
@@ -188,7 +188,7 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     * MariaDB, 20 clients
     * MySQL, 20 clients
 
-    Worse: Throughput fell by 17 % over 2 systems (MariaDB and MySQL) and 8 clients (95.1 % interval: 14 to 20 %). The difference depends on the system: the throughput of new is 70 % of that of base on MySQL, and 99 % of that on MariaDB. Configurations: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Undecided: mean response time, p95 response time and p99 response time. The interval has level 95.1 %, not 95 %, because several metrics are tested with a total risk of 5 % of any false answer.
+    Worse: Throughput fell by 17 % over 2 systems (MariaDB and MySQL) and 8 clients (95.1 % interval: 14 to 20 %). The difference depends on the system: the throughput of new is 70 % of that of base on MySQL, and 99 % of that on MariaDB. Configurations: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Undecided: mean response time, p95 response time and p99 response time. The interval has level 95.1 %, not 95 %, because several metrics are tested and the probability of even one false answer is at most 5 %.
     "###);
 }
 

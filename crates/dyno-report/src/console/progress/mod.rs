@@ -1,6 +1,7 @@
 //! Progress of a run as text: what its displays and the command print apart from the report.
 
 use crate::figures;
+pub(crate) use crate::messages::names::{duration, exact};
 use crate::messages::warning::sentence;
 use crate::messages::{Lang, Message, fill, names, reason, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
@@ -175,29 +176,6 @@ fn phase_name(phase: Phase) -> Message {
         Phase::Audit => words::PHASE_AUDIT,
         Phase::Teardown => words::PHASE_TEARDOWN,
     }
-}
-
-/// A duration as a plan shows it: exact below a minute (`1.5 s`), else as [`duration`].
-pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
-    if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
-        return fill!(words::SECONDS, lang, seconds = duration.as_secs_f64());
-    }
-    self::duration(duration, lang)
-}
-
-/// A duration for readers: `8 s`, `1 min 20 s`, `2 h 5 min`.
-pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
-    let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
-    let rounded = (seconds + 30) / 60;
-    let (message, hours, minutes) = match seconds {
-        0..60 => (words::SECONDS, 0, 0),
-        60..600 if !seconds.is_multiple_of(60) => (words::MINUTES_SECONDS, 0, seconds / 60),
-        60..3600 => (words::MINUTES, 0, rounded),
-        _ if rounded.is_multiple_of(60) => (words::HOURS, rounded / 60, 0),
-        _ => (words::HOURS_MINUTES, rounded / 60, rounded % 60),
-    };
-    let seconds = if minutes > 0 { seconds % 60 } else { seconds };
-    fill!(message, lang, hours, minutes, seconds)
 }
 
 /// A rate with grouped thousands: `12,345`. Small rates keep one decimal.

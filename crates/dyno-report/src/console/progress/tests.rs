@@ -235,7 +235,7 @@ fn a_finished_trial_is_said_in_the_language() {
     assert_eq!(
         event(&plan(), &finished, lang("ja")).as_deref(),
         Some(&*format!(
-            "b01-001  A、{clients}クライアント：1,000 TPS、平均1.00 ms、p95 1.00 ms、p99 1.00 ms、失敗999件、更新の損失999件！"
+            "b01-001  A、{clients}クライアント：1,000 TPS、平均1.00 ms、p95 1.00 ms、p99 1.00 ms、失敗999件、ロストアップデート999件！"
         ))
     );
 }

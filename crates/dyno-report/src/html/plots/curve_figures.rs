@@ -459,7 +459,7 @@ fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> 
         spelled(quantity, value)
     };
     html! {
-        (figures::bounded(shown, point.is_bound))
+        (figures::bounded(page.lang.figure(shown), point.is_bound))
         @if let Some((low, high)) = point.interval {
             " " br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
         }

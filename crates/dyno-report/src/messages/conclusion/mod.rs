@@ -16,6 +16,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::limit::LimitMetric;
 use dyno_model::plan::Compare;
+use std::time::Duration;
 
 /// All conclusions of a report as whole sentences, in order.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -167,7 +168,7 @@ pub(crate) fn parts(
     (statement, Vec::new())
 }
 
-/// Whether a limit passed, with qualifications.
+/// Whether a limit is met, with qualifications.
 fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
     let Conclusion::Limit {
         metric,
@@ -229,7 +230,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
 
 /// The measurement time that a percentile needs.
 pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
-    let duration = figures::as_option(shortage.duration_s?);
+    let duration = names::duration(Duration::from_secs_f64(shortage.duration_s?), lang);
     Some(fill!(notes::NOTE_ENOUGH, lang, duration))
 }
 
@@ -558,6 +559,7 @@ fn compared_sides(
         metric,
         clients: numbers,
         verdict,
+        is_question_unanswered,
         ratio,
         ratio_interval,
         interval_level,
@@ -597,6 +599,9 @@ fn compared_sides(
         (Some(Verdict::Worse), true) => (WORSE, WORSE_RANGE),
         (Some(Verdict::Worse), false) => (SLIGHTLY_WORSE, SLIGHTLY_WORSE_RANGE),
         (Some(Verdict::Equivalent), _) => (EQUIVALENT, EQUIVALENT_RANGE),
+        (Some(Verdict::Inconclusive), _) if *is_question_unanswered => {
+            (QUESTION_UNANSWERED, QUESTION_UNANSWERED_RANGE)
+        }
         (Some(Verdict::Inconclusive), _) if detectable > question::BLIND => {
             (INCONCLUSIVE_SCATTER, INCONCLUSIVE_SCATTER)
         }

@@ -16,6 +16,7 @@ fn comparison(verdict: Option<Verdict>, exceeds_margin: bool, ratio: Option<Rang
         subject: 1,
         baseline: 0,
         verdict,
+        is_question_unanswered: false,
         clients: vec![1, 8],
         ratio,
         ratio_interval: ratio.map(|ratio| Range { low: ratio.low * 0.9, high: ratio.high * 1.1 }),
@@ -101,6 +102,25 @@ fn every_outcome_of_a_comparison_has_a_sentence() {
     // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not
     // comparable: one each.
     assert_eq!(sentences.len(), 16, "{sentences:#?}");
+}
+
+#[test]
+fn a_comparison_whose_question_has_no_answer_says_so_and_not_that_it_would_have_been_detected() {
+    let unanswered = |ratio| {
+        let mut conclusion = comparison(Some(Verdict::Inconclusive), true, Some(ratio));
+        if let Conclusion::Comparison { is_question_unanswered, .. } = &mut conclusion {
+            *is_question_unanswered = true;
+        }
+        sentence(&model(), &conclusion, EN)
+    };
+    assert_eq!(
+        unanswered(Range { low: 0.23, high: 0.23 }),
+        "No verdict on MySQL against MariaDB at 1 and 8 clients, because the question over all configurations has no answer: MySQL has 23 % of the throughput of MariaDB (95 % interval 20.7 to 25.3 %)."
+    );
+    assert_eq!(
+        unanswered(Range { low: 0.2, high: 0.3 }),
+        "No verdict on MySQL against MariaDB at 1 and 8 clients, because the question over all configurations has no answer: MySQL has 20 to 30 % of the throughput of MariaDB (95 % intervals within 18 to 33 %)."
+    );
 }
 
 #[test]

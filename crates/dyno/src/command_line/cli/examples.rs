@@ -118,7 +118,7 @@ pub(super) const DOCTOR_EXAMPLES: &str = "Examples:
 
 It takes about ten seconds and needs no server. The exit code is 0 even if there
 are warnings. It writes unnamed files to the folder for temporary files and to
-the working folder, which disappear at once.";
+the working directory, which disappear at once.";
 
 pub(super) const NULL_SERVER_EXAMPLES: &str = "Examples:
   dyno null-server --protocol mysql --listen 127.0.0.1:3399

@@ -18,7 +18,8 @@ pub(crate) struct ServeArguments {
     #[arg(value_name = "RESULTS", default_value = RESULTS)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Address to listen on; one of a network requires a token, as for `dyno run --serve`
+    /// Address to listen on; any address other than loopback requires a token, as for `dyno run
+    /// --serve`
     #[arg(long, value_name = "ADDRESS", default_value = SERVE)]
     pub(crate) listen: SocketAddr,
 

@@ -44,7 +44,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) apply: bool,
 
-    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc
+    /// Folder for the results; must be empty or not exist yet [default: results/<experiment>/<utc
     /// time>-<id>]
     #[arg(long, value_name = "DIR", requires = "apply")]
     pub(crate) out: Option<PathBuf>,

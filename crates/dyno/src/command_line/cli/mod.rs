@@ -205,7 +205,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
 
-    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc
+    /// Folder for the results; must be empty or not exist yet [default: results/<experiment>/<utc
     /// time>-<id>]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -401,7 +401,7 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "TEXT", default_value = "Imported figures")]
     pub(crate) title: String,
 
-    /// Folder for the results; must not exist or be empty [default: results/imported/<utc
+    /// Folder for the results; must be empty or not exist yet [default: results/imported/<utc
     /// time>-<id>]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

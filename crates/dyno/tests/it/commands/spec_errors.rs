@@ -16,7 +16,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "clients = [1]",
         "clients = \"one\"",
-        &["`load.clients` must be an integer or a list of integers, not a text"],
+        &["`load.clients` must be an integer or a list of integers, not a string"],
     ),
     ("clients = [1]", "clients = []", &["`load.clients` is an empty list"]),
     ("clients = [1]", "clients = [0]", &["`load.clients` must be between 1 and 100000, got 0"]),

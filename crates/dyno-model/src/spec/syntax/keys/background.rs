@@ -13,7 +13,7 @@ pub static BACKGROUND: Section = Section {
             The factor `\"background.NAME.clients\"` varies its clients, 0 to disable it. Trials \
             must end by time.",
     keys: &[
-        key("name", "text, unique", "required").help("name in levels, limits and reports"),
+        key("name", "string, unique", "required").help("name in levels, limits and reports"),
         key("workload", "table", "required").help(
             "its workload, with all keys of `[workload]`. It can use tables that `[workload]` \
              creates, but both must not change the same tables",

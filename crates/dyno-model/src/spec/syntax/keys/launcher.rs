@@ -20,7 +20,7 @@ pub static LAUNCHER: Section = Section {
             "starts one generator and ends with it; `{generator}` stands for the command line of \
              the generator, `{rank}` for its number, from 0. It passes the environment on",
         ),
-        key("hosts", "list of texts", "required for `ssh`").help(
+        key("hosts", "list of strings", "required for `ssh`").help(
             "hosts as ssh takes them, such as `user@load1`; generators are dealt out to them",
         ),
         key(

@@ -83,7 +83,7 @@ pub static LOAD: Section = Section {
             .help("measure in stages, each with a rate or a number of clients"),
         key("find", "table", "none").help(
             "saturation search: each trial finds the highest rate, or number of clients up to \
-             `clients`, that passes a limit",
+             `clients`, that meets a limit",
         ),
         ranged("attempts_max", Takes::Integer(1..=1000), "10")
             .help("maximum attempts per transaction; 1 means no retry"),
@@ -94,7 +94,7 @@ pub static LOAD: Section = Section {
 pub static FIND: Section = Section {
     heading: "[load.find]",
     prefix: "load.find.",
-    about: "Saturation search: each trial finds the highest load that passes a limit. Load steps \
+    about: "Saturation search: each trial finds the highest load that meets a limit. Load steps \
             take between a tenth and half of `load.duration`, and longer where they have too few \
             transactions to decide; the load that is found is measured for `load.duration`, and \
             its results are the trial's. As one line: \
@@ -105,7 +105,7 @@ pub static FIND: Section = Section {
         ),
         key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or \
                       `failed`", "required").help(
-            "the limit that loads must pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, \
+            "the limit that loads must meet: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, \
              the system must keep up",
         ),
         key("transaction", "name of a transaction", "all").help("transaction that the limit \
@@ -125,7 +125,7 @@ pub static STAGE: Section = Section {
             number of active clients; `load.clients` is then the maximum. The warm-up has the \
             initial load of the first stage. The report has results for each stage.",
     keys: &[
-        key("name", "text, unique", "its number").help("name in the report"),
+        key("name", "string, unique", "its number").help("name in the report"),
         ranged("duration", Takes::Duration { is_positive: true }, "required, except for a file")
             .help("duration of the stage; the profile in a file is scaled to it"),
         ranged("rate", Takes::StageRate, "one of three")

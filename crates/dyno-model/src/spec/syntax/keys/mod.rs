@@ -52,8 +52,8 @@ pub static TOP: Section = Section {
     prefix: "",
     about: "The experiment.",
     keys: &[
-        key("title", "text", "required").help("heading of the report"),
-        key("description", "text", "none")
+        key("title", "string", "required").help("heading of the report"),
+        key("description", "string", "none")
             .help("shown under the title: the question that the experiment answers"),
         key("system", "tables, `[[system]]`", "required")
             .help("the systems under test, one table each"),
@@ -70,7 +70,7 @@ pub static TOP: Section = Section {
             .help("variants of this file, selected with `--profile NAME`"),
         key("background", "tables, `[[background]]`", "none").help("background workloads"),
         key("fault", "tables, `[[fault]]`", "none").help("faults that are injected during trials"),
-        key("limit", "tables, `[[limit]]`", "none").help("limits that the results must pass"),
+        key("limit", "tables, `[[limit]]`", "none").help("limits that the results must meet"),
         key("published", "tables, `[[published]]`", "none")
             .help("published results, drawn next to the measured ones"),
         key("report", "table", "none").help("the first pages of a test report"),
@@ -84,7 +84,7 @@ pub static SYSTEM: Section = Section {
     about: "One system under test: an address (`url`), or a server that dyno starts in a scratch \
             folder and removes afterwards (`server`).",
     keys: &[
-        key("name", "text, unique", "required").help("name in the report"),
+        key("name", "string, unique", "required").help("name in the report"),
         key(
             "url",
             "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `sqlite:FILE`, `null:`",
@@ -150,7 +150,7 @@ pub static HOOKS: Section = Section {
     heading: "hooks",
     prefix: "system.hooks.",
     about: "The `hooks` table of an existing system: your own shell commands, run by dyno's user \
-            in dyno's working folder. Their environment contains the system's name \
+            in dyno's working directory. Their environment contains the system's name \
             (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` \
             each), and each setting (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
@@ -206,7 +206,7 @@ pub static SERVER: Section = Section {
             programs"),
         key("scratch", "path", "the system's temporary folder")
             .help("folder for the scratch folder"),
-        key("settings", "table of texts, numbers, true or false", "none").help(
+        key("settings", "table of strings, numbers, true or false", "none").help(
             "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, \
              names that begin with a capital letter are parameters of the data nodes (`DataMemory`)",
         ),
@@ -236,18 +236,18 @@ pub static REQUEST: Section = Section {
             drawn according to the workload's options, `${env:VARIABLE}` the value of an \
             environment variable, which is kept out of all results, and `$${` is a literal `${`.",
     keys: &[
-        key("name", "text", "required").help("name of the transaction in the report"),
-        key("method", "text", "`GET`")
+        key("name", "string", "required").help("name of the transaction in the report"),
+        key("method", "string", "`GET`")
             .help("method; GET and HEAD count as reads, all others as writes"),
-        key("path", "text", "required")
+        key("path", "string", "required")
             .help("path and query, appended to the path of the system's `url`"),
-        key("headers", "table of texts", "none").help(
+        key("headers", "table of strings", "none").help(
             "headers other than Host, Content-Length, Cookie and Connection, which dyno sets",
         ),
-        key("body", "text", "none").help("request body"),
+        key("body", "string", "none").help("request body"),
         ranged("status", Takes::IntegerOrList(200..=599), "200 to 299")
             .help("status codes that count as success"),
-        key("body_holds", "text", "anything")
+        key("body_holds", "string", "anything")
             .help("text that the response body must contain; otherwise the request failed"),
         ranged("weight", Takes::Integer(1..=1_000_000), "1").help("relative frequency"),
     ],
@@ -261,13 +261,13 @@ pub static SCRIPT: Section = Section {
             `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is shorthand for files, \
             with the weight after `@`. Paths are relative to the spec.",
     keys: &[
-        key("name", "text", "the file's name without its suffix")
+        key("name", "string", "the file's name without its suffix")
             .help("name in the report; required with `sql`"),
         ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1").help("relative frequency"),
         ranged("think", Takes::Duration { is_positive: true }, "`load.think`")
             .help("closed loop: mean think time before it, exponentially distributed"),
         key("file", "path", "`file` or `sql`").help("path of the script, relative to the spec"),
-        key("sql", "text", "`file` or `sql`").help("text of the script"),
+        key("sql", "string", "`file` or `sql`").help("text of the script"),
     ],
 };
 
@@ -298,7 +298,7 @@ pub static DESIGN: Section = Section {
              curves",
         ),
         key("primary", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "by the load").help(
-            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; \
+            "the metric that is tested first, at nearly the whole significance level of 5 %; \
              the others follow once it is decided. By default `throughput` in a closed loop and \
              `p95-ms` in an open one; not with `load.find`, which is compared by the load found",
         ),
@@ -329,11 +329,11 @@ pub static STORAGE: Section = Section {
     heading: "[[storage]]",
     prefix: "storage.",
     about: "A storage location for the data of servers that dyno starts, named by the factor \
-            `storage`. Commands run in a shell in dyno's working folder, with `DYNO_STORAGE` (the \
-            name), `DYNO_DATA` and `DYNO_LOG_FOLDER` (the folders) in their environment; their output is \
-            kept in the results folder.",
+            `storage`. Commands run in a shell in dyno's working directory, with `DYNO_STORAGE` \
+            (the name), `DYNO_DATA` and `DYNO_LOG_FOLDER` (the folders) in their environment; \
+            their output is kept in the results folder.",
     keys: &[
-        key("name", "text, unique", "required").help("name in levels and in the report"),
+        key("name", "string, unique", "required").help("name in levels and in the report"),
         key("data", "path", "required").help("folder for the scratch folder of the server"),
         key("log", "path", "with the data")
             .help("folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL"),
@@ -357,7 +357,7 @@ pub static ENDPOINT: Section = Section {
     about: "A network path from the clients to a server, named by the factor `endpoint`. Two need \
             no table: `tcp` and `socket` of a server that dyno starts.",
     keys: &[
-        key("name", "text, unique", "required").help("name in levels and in the report"),
+        key("name", "string, unique", "required").help("name in levels and in the report"),
         key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
             .help("another address of existing systems (`url`)"),
         key("proxy", "table", "one of the three")

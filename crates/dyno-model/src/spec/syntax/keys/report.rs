@@ -6,10 +6,10 @@ use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
-    about: "A limit that configurations must pass. The report shows whether each limit passed, \
+    about: "A limit that configurations must meet. The report shows whether each limit passed, \
             failed or is undecided, and the exit code of `dyno run` is 8 if a limit failed and 9 \
             if one is undecided. A run with fewer than three blocks compares the values without a \
-            statistical test; otherwise, with fewer than three valid trials of a configuration, \
+            statistical test; otherwise, with a single valid trial of a configuration, \
             only failed trials and lost data are decided.",
     keys: &[
         key("throughput", "`\"> 5000/s\"`", "none").help("minimum transactions per second"),
@@ -70,18 +70,18 @@ pub static FAULT: Section = Section {
         )
         .help(
             "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: a \
-             killed node starts on its remaining data; restart: an orderly shutdown and a start; \
+             killed node starts on its remaining data; restart: a graceful shutdown and a start; \
              promote: a replica becomes a primary; disconnect and reconnect: the network path \
              between clients and the node is cut silently and restored, which needs \
              `load.statement_timeout`; fill-disk and free-disk: a storage on a separate file \
              system becomes full and is freed; run: your own command",
         ),
-        key("node", "text", "the only one").help(
+        key("node", "string", "the only one").help(
             "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; \
              `SQL node 1`, `data node 2` or `the management node` of NDB; all others are `server`",
         ),
         key("system", "name of a system", "all systems").help("system that the fault applies to"),
-        key("command", "text", "none").help(
+        key("command", "string", "none").help(
             "with `run`: a shell command, with a time limit of ten minutes; its environment is \
              that of the commands under `hooks` (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
         ),
@@ -94,8 +94,8 @@ pub static PUBLISHED: Section = Section {
     prefix: "published.",
     about: "Published results, drawn next to the measured ones.",
     keys: &[
-        key("source", "text", "required").help("source, with machine and year"),
-        key("series", "text", "required").help("name of the curve"),
+        key("source", "string", "required").help("source, with machine and year"),
+        key("series", "string", "required").help("name of the curve"),
         key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required")
             .help("metric of the values"),
         ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`")
@@ -117,11 +117,11 @@ pub static REPORT: Section = Section {
     prefix: "report.",
     about: "Front matter of `dyno report --template test-report`; the title is that of the spec.",
     keys: &[
-        key("organisation", "text", "none").help("who issues the report"),
-        key("author", "text", "none").help("who wrote it"),
-        key("document", "text", "none").help("number or name of the document"),
-        key("purpose", "text", "the description of the spec").help("what the report is for"),
-        key("usage", "text", "a paragraph on tests, commands and results")
+        key("organisation", "string", "none").help("who issues the report"),
+        key("author", "string", "none").help("who wrote it"),
+        key("document", "string", "none").help("number or name of the document"),
+        key("purpose", "string", "the description of the spec").help("what the report is for"),
+        key("usage", "string", "a paragraph on tests, commands and results")
             .help("how to use the report"),
         key("revision", "tables, `[[report.revision]]`", "none").help("versions of the document"),
     ],
@@ -133,9 +133,9 @@ pub static REVISION: Section = Section {
     prefix: "report.revision.",
     about: "A line of the table of revisions, copied as it is.",
     keys: &[
-        key("version", "text", "required").help("number of the version"),
-        key("date", "text", "required").help("date of the version"),
-        key("author", "text", "none").help("author of the version"),
-        key("change", "text", "required").help("what changed"),
+        key("version", "string", "required").help("number of the version"),
+        key("date", "string", "required").help("date of the version"),
+        key("author", "string", "none").help("author of the version"),
+        key("change", "string", "required").help("what changed"),
     ],
 };

@@ -86,7 +86,7 @@ fn mistakes_in_a_file_name_their_line_and_what_to_do() {
         assert!(errors.contains(expected), "{file}: {errors}");
     }
     let errors = read("properties = 1").expect_err("it is no file");
-    assert!(errors.contains("`workload.properties` must be a text"), "{errors}");
+    assert!(errors.contains("`workload.properties` must be a string"), "{errors}");
     let errors = read("properties = \"all=1\"\nrecods = 1").expect_err("two mistakes");
     assert!(errors.contains("all=1, line 1") && errors.contains("no option `recods`"), "{errors}");
 }

@@ -151,7 +151,7 @@ fn scripts_setups_and_audits_are_factors_as_other_options_are() {
     assert!(wrong.contains("must be a file or a table"), "{wrong}");
     let wrong = varied("mix = [{ name = \"a\", \"system.query_mode\" = [\"simple\"] }]")
         .expect_err("no word");
-    assert!(wrong.contains("must be a text, a number"), "{wrong}");
+    assert!(wrong.contains("must be a string, a number"), "{wrong}");
 }
 
 /// Scripts are transactions, of which `pay` exists only with one client; statements are named after
@@ -294,10 +294,10 @@ fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
     for (workload, expected) in [
         ("script = \"read.sql\"\nrow = 1", "the scripts have no option `row`"),
         ("script = \"read.sql\"\nrows = \"many\"", "`workload.rows` must be a number"),
-        ("script = \"read.sql\"\nmode = 1", "`workload.mode` must be a text"),
+        ("script = \"read.sql\"\nmode = 1", "`workload.mode` must be a string"),
         ("script = \"read.sql@3\"", "different defaults for the option `mode`"),
         ("script = \"read.sql@8\"", "the script read has a mistake"),
-        ("script = \"read.sql@2\"\nmode = [1]", "must be a text, a number"),
+        ("script = \"read.sql@2\"\nmode = [1]", "must be a string, a number"),
     ] {
         let said = read(workload).expect_err(workload);
         assert!(said.contains(expected) && said.contains("here/own.toml:"), "{workload}: {said}");

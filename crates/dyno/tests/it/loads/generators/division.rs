@@ -330,7 +330,10 @@ fn what_keeps_generators_from_starting_is_found_before_the_run() {
         ("kind = \"slurm\"", "starts generators with srun, which is not installed"),
         ("kind = \"mpi\"", "starts generators with mpirun, which is not installed"),
         ("kind = \"ssh\", hosts = [\"a\"]", "starts generators with ssh, which is not installed"),
-        ("kind = \"kubernetes\"", "starts generators as pods, and this process runs in no cluster"),
+        (
+            "kind = \"kubernetes\"",
+            "starts generators as pods, and this process is not running in a cluster",
+        ),
         ("address = \"192.0.2.1\"", "cannot use `launcher.address` 192.0.2.1: Cannot assign"),
         ("address = \"0.0.0.0:0\"", "`launcher.address` 0.0.0.0:0: it stands for all addresses"),
         (
