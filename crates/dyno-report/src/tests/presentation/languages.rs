@@ -163,7 +163,7 @@ fn a_concept_has_one_term_in_all_texts_of_a_language() {
     let texts = [
         (
             include_str!("../../messages/languages/ja.rs"),
-            &["問いの", "問いに", "問いが", "問いは", "シンクタイム", "計測時間"][..],
+            &["問いの", "問いに", "問いが", "問いは", "思考時間", "更新の損失", "計測時間"][..],
         ),
         (
             include_str!("../../messages/languages/ko.rs"),
@@ -172,7 +172,8 @@ fn a_concept_has_one_term_in_all_texts_of_a_language() {
                 "깨어남",
                 "배경 워크로드",
                 "한계 부하",
-                "think time",
+                "생각 시간",
+                "중간값 읽기",
                 "편차가",
                 "주입한 장애",
             ],
