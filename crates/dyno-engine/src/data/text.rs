@@ -1,19 +1,27 @@
 //! Names given by users, kept until the process ends.
 
-use dyno_drivers::lock;
-use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::OnceLock;
+
+/// An entry of the list of names. It is never removed or moved, so that its text has static
+/// lifetime.
+struct Name {
+    text: String,
+    next: OnceLock<Box<Self>>,
+}
+
+static NAMES: OnceLock<Box<Name>> = OnceLock::new();
 
 /// The name with static lifetime. Every trial passes the same names again, so each is stored only
 /// once.
 #[must_use]
 pub fn lasting(name: String) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = lock(&NAMES);
-    if let Some(known) = names.get(name.as_str()) {
-        return known;
+    let mut entry = &NAMES;
+    loop {
+        let known =
+            entry.get_or_init(|| Box::new(Name { text: name.clone(), next: OnceLock::new() }));
+        if known.text == name {
+            return &known.text;
+        }
+        entry = &known.next;
     }
-    let name: &'static str = Box::leak(name.into_boxed_str());
-    names.insert(name);
-    name
 }

@@ -229,10 +229,11 @@ fn an_interrupted_state_ends() {
 
 /// Runs a check on a thread with the stack that scripts have. One that overflows it ends the
 /// program of the tests.
-fn checked_on_a_thread(script: &'static str) {
-    let thread =
-        std::thread::Builder::new().stack_size(STACK).spawn(move || check(script)).unwrap();
-    thread.join().unwrap();
+fn checked_on_a_thread(script: &str) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        thread.spawn_scoped(scope, || check(script)).unwrap().join().unwrap();
+    });
 }
 
 #[test]
@@ -254,13 +255,9 @@ fn calls_that_are_nested_without_end_are_an_error_of_the_script() {
         "coroutine.wrap(function() return (string.gsub('a', '.', nest)) end)()",
         "return (string.gsub('a', '.', coroutine.wrap(nest)))",
     ] {
-        let body: &'static str = Box::leak(
-            format!(
-                "local function nest() {body} end\nfunction event() fails('overflow', nest) end"
-            )
-            .into(),
-        );
-        checked_on_a_thread(body);
+        checked_on_a_thread(&format!(
+            "local function nest() {body} end\nfunction event() fails('overflow', nest) end"
+        ));
     }
 }
 
