@@ -4,11 +4,16 @@
 
 use dyno_drivers::Value;
 use dyno_drivers::postgres::protocol::{literal, placeholder};
+use dyno_model::engine::Backslash;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: (bool, &str)| {
     let (standard_strings, sql) = data;
-    let template = placeholder::parse(sql, standard_strings);
+    let backslash = match standard_strings {
+        true => Backslash::EscapesWhereMarked,
+        false => Backslash::Escapes,
+    };
+    let template = placeholder::parse(sql, backslash);
     let count = template.parameters();
     assert!(count <= sql.matches('?').count());
     assert!(template.numbered().len() >= sql.len().saturating_sub(sql.matches("??").count()));

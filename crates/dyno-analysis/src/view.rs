@@ -6,7 +6,7 @@ use crate::judgement::{self, Judged};
 use crate::lines::lines;
 use crate::model::{Estimate, LineName};
 use crate::stats::group_sequential::Levels;
-use dyno_model::event::{InterimAnalysis, StopReason};
+use dyno_model::event::StopReason;
 use dyno_model::latency;
 use dyno_model::plan::{ComparisonMetric, Configuration, Plan};
 use dyno_model::record::TrialRecord;
@@ -130,13 +130,13 @@ impl<'a> View<'a> {
 /// The significance levels for a run: those of the interim analysis that ended it, or those for the
 /// blocks measured so far.
 fn levels(run: &Run) -> Levels {
-    match (run.plan.has_interim_analyses(), run.stop()) {
-        (false, _) => Levels::ONCE,
-        (_, Some(InterimAnalysis { block, stop, .. })) => {
-            Levels::after(block, run.blocks_most, stop == Some(StopReason::Budget))
-        }
-        (_, None) => Levels::after(run.blocks_ended().max(1), run.blocks_most, false),
+    if !run.plan.has_interim_analyses() {
+        return Levels::ONCE;
     }
+    let analysis = run.stop();
+    let is_last = analysis.is_some_and(|it| it.stop == Some(StopReason::Budget));
+    let block = analysis.map_or_else(|| run.blocks_ended().max(1), |it| it.block);
+    Levels::after(block, run.blocks_most, is_last)
 }
 
 /// The responses to all arrivals, from a trial's files.

@@ -146,7 +146,7 @@ mod tests {
     use crate::postgres::protocol::placeholder;
 
     fn postgres(text: &str) -> bool {
-        check(text, |text, at| placeholder::behind(text, at, true)).is_ok()
+        check(text, |text, at| placeholder::behind(text, at, Backslash::EscapesWhereMarked)).is_ok()
     }
 
     fn mysql(text: &str) -> bool {

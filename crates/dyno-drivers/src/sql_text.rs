@@ -2,6 +2,16 @@
 //! quoted text, writes names and bytes.
 
 use crate::value::Value;
+use dyno_model::engine::Backslash;
+
+/// What a doubled question mark stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubled {
+    /// Two parameters.
+    Parameters,
+    /// The operator `?`, as in JDBC.
+    Operator,
+}
 
 /// The text of a statement, split at its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,13 +24,8 @@ pub struct Template {
 
 impl Template {
     /// Finds the parameters. `behind` returns for every other byte the position after the string,
-    /// name or comment that begins there, or of the next byte. If `has_operator`, a doubled
-    /// question mark stands for the operator `?`, as in JDBC.
-    pub(crate) fn cut(
-        sql: &str,
-        has_operator: bool,
-        behind: impl Fn(&[u8], usize) -> usize,
-    ) -> Self {
+    /// name or comment that begins there, or of the next byte.
+    pub(crate) fn cut(sql: &str, doubled: Doubled, behind: impl Fn(&[u8], usize) -> usize) -> Self {
         let bytes = sql.as_bytes();
         let (mut text, mut places) = (String::with_capacity(sql.len()), Vec::new());
         // Everything before `copied` is in the text.
@@ -32,7 +37,7 @@ impl Template {
             }
             text.push_str(&sql[copied..at]);
             at += 1;
-            if has_operator && bytes.get(at) == Some(&b'?') {
+            if doubled == Doubled::Operator && bytes.get(at) == Some(&b'?') {
                 text.push('?');
                 at += 1;
             } else {
@@ -105,9 +110,15 @@ impl Template {
 }
 
 /// The end of the quoted string or name that begins at `start`, or of the text when it is
-/// unterminated. A doubled quote ends it and begins another one at once, which is equivalent.
+/// unterminated. A doubled quote ends it and begins another one at once, which is equivalent. In
+/// names in backticks, no backslash escapes.
 #[must_use]
-pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
+pub fn quoted_end(bytes: &[u8], start: usize, backslash: Backslash) -> usize {
+    let has_escapes = match backslash {
+        Backslash::Escapes => bytes[start] != b'`',
+        Backslash::EscapesWhereMarked => bytes[start] == b'\'' && is_escape_string(bytes, start),
+        Backslash::IsPlain => false,
+    };
     let mut at = start + 1;
     while at < bytes.len() {
         match bytes[at] {
@@ -119,6 +130,18 @@ pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
         }
     }
     bytes.len()
+}
+
+/// True when a separate E directly precedes the quote.
+fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
+    quote > 0
+        && bytes[quote - 1].eq_ignore_ascii_case(&b'e')
+        && !(quote > 1 && is_identifier_byte(bytes[quote - 2]))
+}
+
+/// True for bytes of PostgreSQL's unquoted names.
+pub(crate) fn is_identifier_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
 /// The end of the first occurrence of `mark` after `from`, or of the text.

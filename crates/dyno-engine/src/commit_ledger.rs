@@ -154,24 +154,25 @@ impl CommitLedger {
         let (mut acknowledged, mut open, mut took_effect) = (0, 0, 0);
         let (mut lost, mut phantoms) = (0, 0);
         let mut examples = Vec::new();
-        let mut name = |client: ClientId, number: u64, is_lost: bool| {
+        let mut name = |entry: LedgerEntry| {
             if examples.len() < EXAMPLES {
-                examples.push(LedgerEntry { client: client.0, number, is_lost });
+                examples.push(entry);
             }
         };
         for page in &*pages {
-            let Some(found) = found.get(page.client.0 as usize) else { continue };
+            let client = page.client.0;
+            let Some(found) = found.get(client as usize) else { continue };
             for ((number, fate), is_there) in (0..).zip(&page.fates).zip(&found.rows) {
                 match (fate, is_there) {
                     (Fate::Acknowledged, true) => acknowledged += 1,
                     (Fate::Acknowledged, false) => {
                         acknowledged += 1;
                         lost += 1;
-                        name(page.client, number, true);
+                        name(LedgerEntry { client, number, is_lost: true });
                     }
                     (Fate::Failed, true) => {
                         phantoms += 1;
-                        name(page.client, number, false);
+                        name(LedgerEntry { client, number, is_lost: false });
                     }
                     (Fate::Failed, false) => {}
                     (Fate::Open, is_there) => {
@@ -182,7 +183,7 @@ impl CommitLedger {
             }
             phantoms += found.strange;
             if let Some(number) = found.strangest {
-                name(page.client, number, false);
+                name(LedgerEntry { client, number, is_lost: false });
             }
         }
         AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt: open, took_effect, examples }

@@ -6,7 +6,7 @@ use crate::error::HostError;
 use crate::existing::{self, ConnectedSystem};
 use crate::server::log;
 use crate::settings;
-use crate::shell;
+use crate::shell::{self, Remaining};
 use crate::supervisor::{Access, Last, Launch, Supervisor, SupervisorCommand};
 use dyno_drivers::own_sessions;
 use dyno_drivers::timeout::is_end_requested;
@@ -272,7 +272,9 @@ impl LifecycleHooks<'_> {
         match restoration {
             None => {
                 let environment = environment(self.name, asked);
-                shell::run(&name, &in_the_open(command), environment, limit, true, &self.supervisor)
+                let command = in_the_open(command);
+                let supervisor = &self.supervisor;
+                shell::run(&name, &command, environment, limit, Remaining::Stay, supervisor)
             }
             Some(restoration) => {
                 restoration.commands += 1;

@@ -15,9 +15,17 @@ const OUTPUT_LINES: usize = 15;
 /// Timeout for a command to end after it was told to.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What happens to processes that a successful command leaves running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remaining {
+    /// They stay.
+    Stay,
+    /// They are ended.
+    End,
+}
+
 /// Runs a command as dyno's user in dyno's working directory; it ends with dyno. Error messages
-/// begin with `name`. Processes that a successful command leaves running stay if `leaves_running`
-/// is set.
+/// begin with `name`.
 ///
 /// # Errors
 /// When it fails or exceeds the limit.
@@ -26,12 +34,13 @@ pub fn run(
     command: &str,
     environment: Vec<(String, String)>,
     limit: Duration,
-    leaves_running: bool,
+    remaining: Remaining,
     supervisor: &SupervisorCommand,
 ) -> Result<(), HostError> {
     let mut supervisor = Supervisor::start(supervisor)?;
     let folder =
         supervisor.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
+    let leaves_running = remaining == Remaining::Stay;
     let launch = Launch { leaves_running, ..launch(command, environment, folder.join("output")) };
     carry_out(&mut supervisor, launch, name, limit)
 }

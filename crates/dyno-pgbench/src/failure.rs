@@ -4,6 +4,7 @@ use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_drivers::address;
 use dyno_drivers::placeholder;
+use dyno_model::engine::Backslash;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
@@ -34,7 +35,7 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
 /// The line of a prepared statement in which the server reports the error, with a mark; the server
 /// knows its parameters by number.
 pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
-    failure.pointed(&placeholder::parse(template, true).numbered())
+    failure.pointed(&placeholder::parse(template, Backslash::EscapesWhereMarked).numbered())
 }
 
 /// The message for a failed connection.

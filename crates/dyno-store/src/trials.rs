@@ -51,6 +51,13 @@ pub struct TrialData {
     pub sessions: Vec<Sample>,
 }
 
+/// Whether it is a problem when a file is missing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Required,
+    Optional,
+}
+
 impl Run {
     /// Also reads the files of all trials.
     #[must_use]
@@ -60,8 +67,7 @@ impl Run {
         let outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &outcomes {
             let histograms = self.read_latency(id, outcome);
-            let timeline =
-                self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
+            let timeline = self.read_lines(id, TIMELINE_FILE, presence(outcome), timeline::parse);
             if let TrialOutcome::Finished(record) = outcome
                 && record.is_valid()
             {
@@ -71,9 +77,10 @@ impl Run {
                     &histograms,
                 );
             }
-            let errors = self.read_lines(id, ERRORS_FILE, false, errors::parse);
-            let samples = self.read_lines(id, MONITOR_FILE, false, monitor::parse);
-            let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
+            let errors = self.read_lines(id, ERRORS_FILE, Presence::Optional, errors::parse);
+            let samples = self.read_lines(id, MONITOR_FILE, Presence::Optional, monitor::parse);
+            let sessions =
+                self.read_lines(id, SESSIONS_FILE, Presence::Optional, monitor::parse_sessions);
             let TrialHistograms { transaction, censored, course, .. } = histograms;
             let files =
                 TrialData { transaction, censored, course, timeline, errors, samples, sessions };
@@ -92,9 +99,9 @@ impl Run {
     ) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &mut outcomes {
-            let timeline =
-                self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
-            let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
+            let timeline = self.read_lines(id, TIMELINE_FILE, presence(outcome), timeline::parse);
+            let sessions =
+                self.read_lines(id, SESSIONS_FILE, Presence::Optional, monitor::parse_sessions);
             if let TrialOutcome::Finished(record) = outcome {
                 judge(&self.plan, record, &timeline, &sessions);
             }
@@ -107,10 +114,10 @@ impl Run {
         &mut self,
         id: &str,
         file: &str,
-        must_exist: bool,
+        presence: Presence,
         parse: fn(&str) -> (Vec<T>, Problems),
     ) -> Vec<T> {
-        let bytes = self.read_file(id, file, must_exist, |path| dyno_files::read(path, RESULT_MAX));
+        let bytes = self.read_file(id, file, presence, |path| dyno_files::read(path, RESULT_MAX));
         let (lines, problems) = parse(&String::from_utf8_lossy(&bytes));
         self.note_problems(id, file, problems);
         lines
@@ -121,12 +128,12 @@ impl Run {
         &mut self,
         id: &str,
         file: &str,
-        must_exist: bool,
+        presence: Presence,
         read: impl FnOnce(&Path) -> io::Result<T>,
     ) -> T {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file);
         read(&path).unwrap_or_else(|error| {
-            if must_exist || error.kind() != io::ErrorKind::NotFound {
+            if presence == Presence::Required || error.kind() != io::ErrorKind::NotFound {
                 self.problems.push(Problem::new(
                     format_args!("{TRIALS_FOLDER}/{id}/{file}"),
                     error.to_string(),
@@ -145,7 +152,7 @@ impl Run {
     }
 
     fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
-        let log = self.read_file(id, LATENCY_FILE, has_commits(outcome), |path| {
+        let log = self.read_file(id, LATENCY_FILE, presence(outcome), |path| {
             dyno_files::open(path, RESULT_MAX).map(Some)
         });
         let (histograms, mut problems) = match log {
@@ -178,9 +185,14 @@ impl Run {
 
 /// Trials with commits have these files. A failed trial may have none; a finished one without
 /// commits has none either.
-fn has_commits(outcome: &TrialOutcome) -> bool {
+fn presence(outcome: &TrialOutcome) -> Presence {
     // Imported trials have fewer files.
-    matches!(outcome, TrialOutcome::Finished(record) if record.counters.committed > 0 && !record.is_imported())
+    match outcome {
+        TrialOutcome::Finished(it) if it.counters.committed > 0 && !it.is_imported() => {
+            Presence::Required
+        }
+        _ => Presence::Optional,
+    }
 }
 
 /// Adds a trial's statements to those of its configuration, in the workload's order.

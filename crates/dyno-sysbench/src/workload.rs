@@ -60,9 +60,9 @@ const LOG_MAX: usize = 4096;
 /// The description against which the spec is checked.
 #[must_use]
 pub fn description() -> WorkloadDescription {
-    let texts = |name, help, is_required| OptionDescription {
+    let texts = |name, kind, help| OptionDescription {
         name,
-        kind: OptionKind::Scripts { is_required },
+        kind,
         default: OptionValue::Scripts(Vec::new()),
         help,
     };
@@ -75,12 +75,16 @@ pub fn description() -> WorkloadDescription {
         audit: "What `audit` names, as for `sql`. Without it none, since what your data must look \
                 like is not known here.",
         options: vec![
-            texts(SCRIPTS, "the scripts, files with weights; `script = \"FILE\"` names one", true),
+            texts(
+                SCRIPTS,
+                OptionKind::Scripts { is_required: true },
+                "the scripts, files with weights; `script = \"FILE\"` names one",
+            ),
             texts(
                 MODULES,
+                OptionKind::Scripts { is_required: false },
                 "Lua files that the scripts require by name and that do not come with sysbench: \
                  they lie in the plan, as the scripts do",
-                false,
             ),
             OptionDescription {
                 name: AUDIT,

@@ -428,13 +428,13 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
 /// The verdict for a decision, and whether the whole interval lies beyond the margin. More is
 /// better for throughput, less is better for times.
 fn verdict(metric: ComparisonMetric, judgement: &Judgement) -> (Verdict, bool) {
-    let larger_is_better = metric.is_more_better();
-    let direction = |is_larger: bool| {
-        if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse }
+    let (larger, smaller) = match metric.is_more_better() {
+        true => (Verdict::Better, Verdict::Worse),
+        false => (Verdict::Worse, Verdict::Better),
     };
     match judgement.decision {
-        Decision::Larger { exceeds_margin } => (direction(true), exceeds_margin),
-        Decision::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
+        Decision::Larger { exceeds_margin } => (larger, exceeds_margin),
+        Decision::Smaller { exceeds_margin } => (smaller, exceeds_margin),
         Decision::Equivalent => (Verdict::Equivalent, false),
         Decision::Inconclusive => (Verdict::Inconclusive, false),
     }

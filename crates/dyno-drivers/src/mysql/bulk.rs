@@ -88,7 +88,7 @@ async fn request_data(
     // allowed here.
     let (tab, backslash, newline) = match connection.backslash() {
         Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
-        Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
+        Backslash::EscapesWhereMarked | Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
     };
     let set = match reading {
         Reading::Bytes => "binary",

@@ -405,7 +405,7 @@ impl Connection {
         let index = statement.0 as usize;
         match self.statements.get(index) {
             Some(prepared @ (Prepared::Named(_) | Prepared::Unnamed(_))) => {
-                prepared.append(index, parameters, false, &mut self.output)
+                prepared.append::<Discard>(index, parameters, &mut self.output)
             }
             Some(Prepared::Text(_)) => Err(FailureKind::Unsupported
                 .failure("the simple query mode has no pipelines; use extended or prepared")),
@@ -426,12 +426,12 @@ impl Layout {
 }
 
 impl Prepared {
-    /// Appends one execution to the send buffer; the caller adds the Sync.
-    pub(super) fn append(
+    /// Appends one execution to the send buffer; the caller adds the Sync. The names of columns are
+    /// requested if the sink wants them.
+    pub(super) fn append<S: RowSink>(
         &self,
         index: usize,
         parameters: &[Value<'_>],
-        is_described: bool,
         output: &mut Vec<u8>,
     ) -> Result<()> {
         let count = match self {
@@ -448,9 +448,9 @@ impl Prepared {
         match self {
             Self::Named(layout) => {
                 let Layout { types, formats, .. } = &**layout;
-                frontend::execute(Some(index), types, formats, parameters, output, is_described);
+                frontend::execute(Some(index), types, formats, parameters, output, S::WANTS_NAMES);
             }
-            Self::Unnamed(unnamed) => unnamed.execution.append(parameters, is_described, output),
+            Self::Unnamed(unnamed) => unnamed.execution.append(parameters, S::WANTS_NAMES, output),
             Self::Text(template) => {
                 if !frontend::query(output, |sql| template.fill(parameters, sql, literal::append)) {
                     return Err(zero_byte());

@@ -10,7 +10,7 @@ use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::reading;
 use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
-use dyno_model::engine::Identity;
+use dyno_model::engine::{Backslash, Identity};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
 use std::time::Instant;
@@ -30,7 +30,7 @@ impl Driver for Connection {
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
         self.check_reads(sql)?;
         self.begin()?;
-        let template = placeholder::parse(sql, self.session.standard_strings);
+        let template = placeholder::parse(sql, self.session.backslash());
         let count = template.parameters();
         if count > usize::from(u16::MAX) {
             return Err(FailureKind::BadStatement.failure(format!(
@@ -41,7 +41,7 @@ impl Driver for Connection {
         let prepared = match self.mode {
             QueryMode::Prepared => self.prepare_on_server(&template).await?,
             QueryMode::Extended => Prepared::Unnamed(Box::new(Unnamed {
-                execution: Execution::unnamed(&template.numbered(), true),
+                execution: Execution::unnamed(&template.numbered()),
                 count,
                 shape: Shape::default(),
             })),
@@ -58,7 +58,7 @@ impl Driver for Connection {
     async fn check(&mut self, sql: &str) -> Result<()> {
         require_no_zero(sql)?;
         self.begin()?;
-        let template = placeholder::parse(sql, self.session.standard_strings);
+        let template = placeholder::parse(sql, self.session.backslash());
         // The unnamed statement is replaced by the next one.
         frontend::parse("", &template.numbered(), &mut self.output);
         frontend::sync(&mut self.output);
@@ -75,7 +75,7 @@ impl Driver for Connection {
         self.begin()?;
         let index = statement.0 as usize;
         let prepared = self.statements.get(index).ok_or_else(|| unprepared(statement))?;
-        prepared.append(index, parameters, S::WANTS_NAMES, &mut self.output)?;
+        prepared.append::<S>(index, parameters, &mut self.output)?;
         match prepared {
             Prepared::Named(_) => {
                 frontend::sync(&mut self.output);
@@ -117,7 +117,7 @@ impl Driver for Connection {
             self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
         }
         if let Some(known) = self.statements.get_mut(index) {
-            *known = Prepared::Text(Box::new(placeholder::parse("", true)));
+            *known = Prepared::Text(Box::new(placeholder::parse("", Backslash::IsPlain)));
         }
         Ok(())
     }
@@ -160,6 +160,6 @@ impl Connection {
         if !self.only_reads {
             return Ok(());
         }
-        reading::check(sql, |text, at| placeholder::behind(text, at, self.session.standard_strings))
+        reading::check(sql, |text, at| placeholder::behind(text, at, self.session.backslash()))
     }
 }

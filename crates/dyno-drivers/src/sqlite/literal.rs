@@ -1,13 +1,14 @@
 //! Writes values into the text of a statement.
 
-use crate::sql_text::{Template, append_hexadecimal, append_name, end_of, quoted_end};
+use crate::sql_text::{Doubled, Template, append_hexadecimal, append_name, end_of, quoted_end};
 use crate::value::{Value, append_integer};
+use dyno_model::engine::Backslash;
 use std::io::Write;
 
 /// Splits a statement at every `?` outside quotes, identifiers and comments.
 pub(super) fn parse(sql: &str) -> Template {
-    Template::cut(sql, false, |bytes, at| match bytes[at] {
-        b'\'' | b'"' | b'`' => quoted_end(bytes, at, false),
+    Template::cut(sql, Doubled::Parameters, |bytes, at| match bytes[at] {
+        b'\'' | b'"' | b'`' => quoted_end(bytes, at, Backslash::IsPlain),
         b'[' => end_of(bytes, at + 1, b"]"),
         b'-' if bytes[at..].starts_with(b"--") => end_of(bytes, at + 2, b"\n"),
         b'/' if bytes[at..].starts_with(b"/*") => end_of(bytes, at + 2, b"*/"),

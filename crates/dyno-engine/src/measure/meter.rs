@@ -246,8 +246,10 @@ impl Meter {
     pub fn give_up_event(&mut self) {
         let LoopState::Within { start, .. } = self.state else { return };
         let end = self.window.now();
+        // Whether a COMMIT of the script was lost is not known here.
+        let is_in_doubt = false;
         self.note(|recorder, now, period| {
-            recorder.failed(UNNAMED, FailureKind::Other, start, now, false, period);
+            recorder.failed(UNNAMED, FailureKind::Other, start, now, is_in_doubt, period);
         });
         self.state = LoopState::Between;
         self.last_end = end;

@@ -363,7 +363,9 @@ impl<W: Workload> Client<W> {
                 self.recorder.note(|recorder| recorder.skipped(start, now, period));
             }
             AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
-                self.fail(failure, false, period);
+                // The workload has decided the outcome.
+                let is_in_doubt = false;
+                self.fail(failure, is_in_doubt, period);
             }
         }
         Some(match verdict {

@@ -319,13 +319,13 @@ impl Collector {
         let is_warmup = index < self.warmup_intervals();
         let empty = IntervalRecord::empty(
             &self.trial,
-            is_warmup,
             Nanos(start),
             Nanos(end - start),
             &self.kinds.statements,
         );
         let named = |name: &&str| ((*name).to_owned(), latency::histogram());
         IntervalRecord {
+            is_warmup,
             transactions: self.kinds.transactions.iter().map(named).collect(),
             ..empty
         }

@@ -97,11 +97,12 @@ fn told(collector: &Collector, intervals: &[IntervalRecord]) -> String {
     let recorded = collector.transaction.iter_recorded();
     let recorded: Vec<(u64, u64)> =
         recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
+    let is_open = true;
     format!(
         "{intervals}{recorded:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {} {}",
         collector.latency,
         collector.statements(),
-        collector.transactions(&[None, Some(1.0)], true),
+        collector.transactions(&[None, Some(1.0)], is_open),
         collector.censored().len(),
         collector.lag(10_000),
         collector.longest_gaps(CLOSES - OPENS),

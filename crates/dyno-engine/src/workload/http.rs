@@ -5,7 +5,7 @@
 //! body without the required content is a failure with a kind, counted like a database error.
 
 use super::contract::{AuditFacts, Workload};
-use super::sbtest::{choice, distribution, distribution_options, flag, integer};
+use super::sbtest::{choice, distribution, distribution_options, flag_on, integer};
 use crate::client_id::ClientId;
 use crate::data_set::{DataSet, NoData};
 use crate::distribution::Distribution;
@@ -42,12 +42,8 @@ pub(super) fn description() -> WorkloadDescription {
             16 << 20,
             "maximum size of an answer's body; a larger one is a failure",
         ),
-        flag(
-            "keep_alive",
-            true,
-            "connections are reused; false: each request opens a new connection",
-        ),
-        flag("cookies", true, "clients store and send cookies"),
+        flag_on("keep_alive", "connections are reused; false: each request opens a new connection"),
+        flag_on("cookies", "clients store and send cookies"),
         integer("keys", 1, i64::MAX, 10_000, "${key} is drawn from 1 to this"),
     ];
     options.extend(distribution_options());

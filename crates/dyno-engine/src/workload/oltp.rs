@@ -5,8 +5,8 @@
 
 use super::contract::{AuditFacts, Workload, WorkloadContext, row_count};
 use super::sbtest::{
-    C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, integer, ledger,
-    row_counts, table_options,
+    C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, flag_on,
+    integer, ledger, row_counts, table_options,
 };
 use crate::client_id::ClientId;
 use crate::data_set::DataSet;
@@ -132,7 +132,7 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
         if preset.reads() {
             options.extend([
                 several("point_selects", 10, "point selects per transaction"),
-                flag("range_selects", true, "whether range selects are sent"),
+                flag_on("range_selects", "whether range selects are sent"),
                 integer("range_size", 1, 1_000_000, 100, "rows per range select"),
                 several("simple_ranges", 1, "simple range selects per transaction"),
                 several("sum_ranges", 1, "SELECT SUM() per transaction"),
@@ -154,11 +154,8 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
             options.push(integer("non_index_updates", 1, 1_000_000, 1, non_index_updates));
         }
         if preset.is_transactional() {
-            options.push(flag(
-                "skip_trx",
-                false,
-                "no BEGIN and COMMIT: every statement commits by itself",
-            ));
+            options
+                .push(flag("skip_trx", "no BEGIN and COMMIT: every statement commits by itself"));
         }
         options.extend(distribution_options());
         options.push(ledger());
@@ -242,7 +239,8 @@ impl Oltp {
         // Reads and updates keep every row; deletes and inserts do so only inside a transaction.
         let keeps_rows =
             mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
-        let mut data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
+        let mut data = Sbtest::build(options, setting.engine, setting.seed);
+        data.is_reusable &= keeps_rows;
         if preset == Preset::Insert && !data.numbers_itself() {
             // The workload draws ids from the whole range.
             data.leave_empty();

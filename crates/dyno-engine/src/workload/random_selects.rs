@@ -64,7 +64,7 @@ impl RandomSelects {
     pub(super) fn build(kind: &str, options: &WorkloadOptions, setting: WorkloadContext) -> Self {
         let mut options = options.clone();
         options.0.insert("tables".to_owned(), dyno_model::catalog::OptionValue::Integer(1));
-        let data = Sbtest::build(&options, setting.engine, setting.seed, true);
+        let data = Sbtest::build(&options, setting.engine, setting.seed);
         let (keys, delta) = if kind == "select_random_points" {
             (options.count("random_points") as usize, None)
         } else {

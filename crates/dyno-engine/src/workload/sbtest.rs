@@ -45,7 +45,6 @@ pub(super) struct Sbtest {
 pub(super) fn ledger() -> OptionDescription {
     flag(
         "ledger",
-        false,
         "each transaction also inserts its number into table dyno_ledger, so that the audit names \
          every acknowledged commit that was lost",
     )
@@ -75,9 +74,9 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
     vec![
         integer("tables", 1, 10_000, 1, "number of tables, sbtest1 to sbtestN"),
         integer("table_size", 1, 2_000_000_000, 10_000, "rows per table"),
-        flag("auto_inc", true, "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
-        flag("create_secondary", true, "an index on column k"),
-        flag("secondary", false, "a non-unique index on column id, instead of the primary key"),
+        flag_on("auto_inc", "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
+        flag_on("create_secondary", "an index on column k"),
+        flag("secondary", "a non-unique index on column id, instead of the primary key"),
         integer(
             "reconnect",
             0,
@@ -157,13 +156,15 @@ pub(super) fn choice(
     OptionDescription { name, kind: OptionKind::Choice(words), default, help }
 }
 
-pub(super) fn flag(name: &'static str, default: bool, help: &'static str) -> OptionDescription {
-    OptionDescription {
-        name,
-        kind: OptionKind::Boolean,
-        default: OptionValue::Boolean(default),
-        help,
-    }
+/// A switch that is off by default.
+pub(super) fn flag(name: &'static str, help: &'static str) -> OptionDescription {
+    let default = OptionValue::Boolean(false);
+    OptionDescription { name, kind: OptionKind::Boolean, default, help }
+}
+
+/// A switch that is on by default.
+pub(super) fn flag_on(name: &'static str, help: &'static str) -> OptionDescription {
+    OptionDescription { default: OptionValue::Boolean(true), ..flag(name, help) }
 }
 
 /// The distribution that the options describe.
@@ -210,19 +211,14 @@ pub(super) async fn row_counts(
 }
 
 impl Sbtest {
-    pub(super) fn build(
-        options: &WorkloadOptions,
-        engine: Engine,
-        seed: u64,
-        is_reusable: bool,
-    ) -> Self {
+    pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64) -> Self {
         let has_ledger = options.is_on("ledger");
         Self {
             dialect: engine.dialect(),
             tables: options.count("tables"),
             table_size: options.count("table_size"),
             distribution: distribution(options),
-            is_reusable: is_reusable && !has_ledger,
+            is_reusable: !has_ledger,
             has_ledger,
             seed,
             auto_inc: options.boolean("auto_inc"),

@@ -40,7 +40,7 @@ use faults::{fault, full_disk};
 use programs::{locate, validate};
 
 pub use binary::Binary;
-pub use fault::FaultNode;
+pub use fault::{FaultNode, Repair};
 pub use locate::locate;
 pub use running::{RunningServer, Stopped};
 pub use start_options::StartOptions;

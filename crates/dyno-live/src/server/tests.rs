@@ -25,7 +25,7 @@ fn live() -> Live {
     let mut live = Live::new(State::new(campaign(), EN));
     let trial = "b01-001".to_owned();
     live.event(&Event::TrialStarted { trial: trial.clone() });
-    let mut interval = IntervalRecord::empty(&trial, false, Nanos(0), Nanos(1_000_000_000), &[]);
+    let mut interval = IntervalRecord::empty(&trial, Nanos(0), Nanos(1_000_000_000), &[]);
     for time in [90_000, 3_000_000, 20_000_000_000_u64] {
         dyno_model::latency::record(&mut interval.transaction, time);
         interval.latency.record(time);
@@ -184,7 +184,7 @@ fn clients_that_do_not_read_delay_no_event_take_bounded_memory_and_are_dropped()
         stream.read_exact(&mut [0; 1024]).unwrap();
     }
     let second = Nanos(1_000_000_000);
-    let interval = IntervalRecord::empty("b01-001", false, Nanos(0), second, &[]);
+    let interval = IntervalRecord::empty("b01-001", Nanos(0), second, &[]);
     for _ in 0..10_000 {
         live.interval(&interval);
     }

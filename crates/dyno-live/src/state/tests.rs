@@ -8,7 +8,7 @@ fn state() -> State {
 
 /// An interval of a second with response times in milliseconds.
 fn interval(trial: &str, milliseconds: &[u64]) -> IntervalRecord {
-    let mut interval = IntervalRecord::empty(trial, false, Nanos(0), Nanos(1_000_000_000), &[]);
+    let mut interval = IntervalRecord::empty(trial, Nanos(0), Nanos(1_000_000_000), &[]);
     for time in milliseconds {
         latency::record(&mut interval.transaction, time * 1_000_000);
     }

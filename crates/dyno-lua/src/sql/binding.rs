@@ -4,6 +4,7 @@ use super::parameter::{Parameter, ParameterType, type_name};
 use super::{Done, Sql, open};
 use crate::random::Draws;
 use dyno_drivers::placeholder;
+use dyno_model::engine::Backslash;
 
 const NO_PARAMETER: &str = "no such parameter";
 
@@ -34,7 +35,9 @@ impl Sql {
             prepared.awaits_types = false;
             let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
             let types: Vec<&str> = types.map(|parameter| parameter.type_name).collect();
-            prepared.sql = placeholder::parse(&prepared.sql, true).typed(&types).into();
+            prepared.sql = placeholder::parse(&prepared.sql, Backslash::EscapesWhereMarked)
+                .typed(&types)
+                .into();
         }
         Ok(0.0)
     }

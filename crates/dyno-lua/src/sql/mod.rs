@@ -24,6 +24,7 @@ use dyno_model::retry::is_gone;
 pub use link::Interrupts;
 use link::{Link, Request, next_target};
 use parameter::Parameter;
+use refusal::codes_on_broken;
 use refusal::is_connection_lost;
 pub(crate) use refusal::{Refusal, Verdict};
 pub use refusal::{codes, connect_lines};
@@ -274,7 +275,8 @@ impl Sql {
             around.meter.note_failure(failure, &query, &password);
         }
         let driver = link.driver;
-        let (errno, state) = codes(driver, failure, *was_broken);
+        let codes = if *was_broken { codes_on_broken } else { codes };
+        let (errno, state) = codes(driver, failure);
         let databases = &around.environment.databases;
         let list = &databases.access(driver).ignored;
         let is_listed = list.all || list.codes.contains(&errno) || list.sqlstates.contains(&state);

@@ -26,15 +26,21 @@ pub(crate) struct Refusal {
     pub(crate) query: String,
 }
 
-/// The error number and SQLSTATE for scripts and sysbench's log. `was_broken`: the connection was
-/// broken before the statement.
+/// The error number and SQLSTATE for scripts and sysbench's log.
 #[must_use]
-pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
-    let words = driver.sysbench();
+pub fn codes(driver: Engine, failure: &OperationFailure) -> (u32, String) {
+    reported(failure, driver, driver.sysbench().lost)
+}
+
+/// As [`codes`], of a statement on a connection that was already broken.
+pub(crate) fn codes_on_broken(driver: Engine, failure: &OperationFailure) -> (u32, String) {
+    reported(failure, driver, driver.sysbench().lost_before)
+}
+
+fn reported(failure: &OperationFailure, driver: Engine, lost: (u32, &str)) -> (u32, String) {
     let (code, state) = match (failure.code, failure.sqlstate.as_str()) {
-        (0, "") if is_connection_lost(failure) && was_broken => words.lost_before,
-        (0, "") if is_connection_lost(failure) => words.lost,
-        (code, "") => (code, words.no_state),
+        (0, "") if is_connection_lost(failure) => lost,
+        (code, "") => (code, driver.sysbench().no_state),
         told => told,
     };
     (code, state.to_owned())
@@ -79,9 +85,9 @@ mod tests {
     #[test]
     fn a_lost_connection_has_the_error_number_that_scripts_check() {
         let lost = FailureKind::ConnectionLost.failure("the server closed the connection");
-        assert_eq!(codes(Engine::Mysql, &lost, false), (2013, "HY000".to_owned()));
-        assert_eq!(codes(Engine::Mysql, &lost, true), (2006, "HY000".to_owned()));
-        assert_eq!(codes(Engine::Postgres, &lost, false), (0, "08006".to_owned()));
+        assert_eq!(codes(Engine::Mysql, &lost), (2013, "HY000".to_owned()));
+        assert_eq!(codes_on_broken(Engine::Mysql, &lost), (2006, "HY000".to_owned()));
+        assert_eq!(codes(Engine::Postgres, &lost), (0, "08006".to_owned()));
     }
 
     #[test]

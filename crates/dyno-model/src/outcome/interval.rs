@@ -93,18 +93,12 @@ impl IntervalRecord {
         }
     }
 
-    /// An interval without any events.
+    /// An interval after the warm-up without any events.
     #[must_use]
-    pub fn empty(
-        trial: &str,
-        is_warmup: bool,
-        start: Nanos,
-        length: Nanos,
-        kinds: &[&str],
-    ) -> Self {
+    pub fn empty(trial: &str, start: Nanos, length: Nanos, kinds: &[&str]) -> Self {
         Self {
             trial: trial.to_owned(),
-            is_warmup,
+            is_warmup: false,
             start,
             length,
             failed: 0,

@@ -51,9 +51,9 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(window: StepLengths, is_open_loop: bool) -> Self {
+    fn new(window: StepLengths) -> Self {
         let (from, seconds) = (window.warmup * 1e3, window.seconds);
-        let evidence = Evidence { seconds, is_open_loop, ..Evidence::default() };
+        let evidence = Evidence { seconds, ..Evidence::default() };
         Self { from, until: from + seconds * 1e3, evidence }
     }
 
@@ -91,7 +91,8 @@ impl Queue {
         factor: f64,
         late: f64,
     ) -> Evidence {
-        let mut tally = Tally::new(window, true);
+        let mut tally = Tally::new(window);
+        tally.evidence.is_open_loop = true;
         let mut free = vec![0.0_f64; self.servers];
         let mut now = 0.0;
         while now < tally.until {
@@ -112,7 +113,7 @@ impl Queue {
         random: &mut Random,
         factor: f64,
     ) -> Evidence {
-        let mut tally = Tally::new(window, false);
+        let mut tally = Tally::new(window);
         let mut free = vec![0.0_f64; self.servers];
         let mut ready = vec![0.0_f64; clients];
         loop {

@@ -54,6 +54,7 @@ use factors::FactorTarget;
 use reader::Fields;
 use std::collections::BTreeMap;
 use tree::{Entry, Table, Value};
+use workload::KindSource;
 
 /// The inputs of a spec.
 #[derive(Debug, Clone, Copy, Default)]
@@ -345,7 +346,7 @@ fn measured(
             Parts { workload, load, clients: &clients, factors }.combinations(known, problems)
         }
         (Some((table, span)), None) if !factors::vary_kind(factors) => {
-            workload::read(table, span, false, known, problems);
+            workload::read(table, span, KindSource::Table, known, problems);
             Vec::new()
         }
         _ => Vec::new(),
@@ -468,7 +469,10 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn combinations(&self, known: option::Known<'_>, problems: &Problems) -> Vec<Combination> {
         let mut found = Vec::new();
-        let is_varied = factors::vary_kind(self.factors);
+        let source = match factors::vary_kind(self.factors) {
+            true => KindSource::Factor,
+            false => KindSource::Table,
+        };
         for combination in factors::combinations(self.factors, problems) {
             let workload =
                 factors::with_levels(self.workload.0, self.factors, &combination, |target| {
@@ -487,7 +491,7 @@ impl Parts<'_> {
                         _ => None,
                     },
                 );
-            let workload = workload::read(&workload, self.workload.1, is_varied, known, problems);
+            let workload = workload::read(&workload, self.workload.1, source, known, problems);
             let rules = Fields::new(&keys::LOAD, &load, self.load.1, problems);
             let load = load::rules(&rules, known.scripts, self.clients);
             if let (Some(workload), Some(load)) = (&workload, &load) {

@@ -27,14 +27,14 @@ pub(crate) enum Use {
     Run,
 }
 
-/// An option with or without a letter.
-pub(crate) const fn spec(
-    letter: Option<char>,
-    name: &'static str,
-    takes_value: bool,
-    of: Use,
-) -> Spec {
-    Spec { letter, name, takes_value, of }
+/// An option without a value.
+pub(crate) const fn flag(letter: Option<char>, name: &'static str, of: Use) -> Spec {
+    Spec { letter, name, takes_value: false, of }
+}
+
+/// An option with a value.
+pub(crate) const fn valued(letter: Option<char>, name: &'static str, of: Use) -> Spec {
+    Spec { letter, name, takes_value: true, of }
 }
 
 /// A part of the command line.
@@ -149,10 +149,10 @@ mod tests {
     use super::*;
 
     const SPECS: [Spec; 4] = [
-        spec(Some('c'), "client", true, Use::Run),
-        spec(Some('n'), "no-vacuum", false, Use::Both),
-        spec(Some('t'), "transactions", true, Use::Run),
-        spec(None, "tablespace", true, Use::Initialisation),
+        valued(Some('c'), "client", Use::Run),
+        flag(Some('n'), "no-vacuum", Use::Both),
+        valued(Some('t'), "transactions", Use::Run),
+        valued(None, "tablespace", Use::Initialisation),
     ];
 
     fn shown(line: &[&str]) -> String {

@@ -4,9 +4,9 @@ use super::context::{Context, Nature, Place};
 use crate::expression::variables::{
     Names, Parameter, Slot, Variables, continues_name, starts_name,
 };
-use dyno_drivers::placeholder::{comment_end, dollar_end, is_escape_string};
+use dyno_drivers::placeholder::{comment_end, dollar_end};
 use dyno_drivers::sql_text::quoted_end;
-use dyno_model::engine::{Backslash, Syntax};
+use dyno_model::engine::Syntax;
 use std::fmt::Write;
 
 /// How a statement's rows are stored.
@@ -161,9 +161,9 @@ impl Scanner<'_> {
                 b'/' if next == Some(b'*') => {
                     self.take(comment_end(self.source, self.at) - self.at, Nature::Blank);
                 }
-                b'\'' | b'"' => self.take(self.quoted_length(byte), Nature::Quoted),
+                b'\'' | b'"' => self.take(self.quoted_length(), Nature::Quoted),
                 b'`' if self.syntax.has_backticks => {
-                    self.take(self.quoted_length(byte), Nature::Quoted);
+                    self.take(self.quoted_length(), Nature::Quoted);
                 }
                 b'$' if self.syntax.has_dollar_quotes => {
                     let length = dollar_end(self.source, self.at) - self.at;
@@ -204,15 +204,8 @@ impl Scanner<'_> {
     }
 
     /// Length of a quoted string or name.
-    fn quoted_length(&self, quote: u8) -> usize {
-        let has_escapes = match self.syntax.backslash {
-            Backslash::Escapes => quote != b'`',
-            Backslash::EscapesWhereMarked => {
-                quote == b'\'' && is_escape_string(self.source, self.at)
-            }
-            Backslash::IsPlain => false,
-        };
-        quoted_end(self.source, self.at, has_escapes) - self.at
+    fn quoted_length(&self) -> usize {
+        quoted_end(self.source, self.at, self.syntax.backslash) - self.at
     }
 
     /// A word, which may open or close the body of a routine.

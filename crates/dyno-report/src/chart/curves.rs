@@ -4,7 +4,7 @@
 
 use super::frame::{
     Frame, Key, MEDIUM, SMALL, TITLE_LINE, Tick, is_narrow, label_room, legend, panel_title, ticks,
-    title_lines, x_axis, x_title, y_axis,
+    title_lines, x_axis, x_title, y_axis, y_grid,
 };
 use super::labels::spread_out;
 use super::palette::Slot;
@@ -327,7 +327,8 @@ impl CurveChart {
         drawing.open("panel");
         panel_title(drawing, "panel-title", frame, &panel.title);
         let y = span.scale(frame);
-        y_axis(drawing, frame, &span.ticks(frame, self.quantity), is_labelled);
+        let axis = if is_labelled { y_axis } else { y_grid };
+        axis(drawing, frame, &span.ticks(frame, self.quantity));
         for (value, label) in &panel.limits {
             let at = y.at(*value);
             drawing.line("limit", (frame.left, at), (frame.right, at));

@@ -124,17 +124,20 @@ pub(crate) fn label_room(ticks: &[Tick]) -> f64 {
 }
 
 /// The y axis: a grid line across the panel and a label at its left for every tick.
-pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: bool) {
+pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
+    y_grid(drawing, frame, ticks);
+    drawing.open_column("tick e", frame.left - 6.0);
+    for tick in ticks {
+        drawing.label_at('y', tick.place + 3.8, &tick.label);
+    }
+    drawing.close();
+}
+
+/// The grid lines of the y axis, without labels.
+pub(crate) fn y_grid(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     let rules: Vec<_> =
         ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
     drawing.lines("grid", &rules);
-    if is_labelled {
-        drawing.open_column("tick e", frame.left - 6.0);
-        for tick in ticks {
-            drawing.label_at('y', tick.place + 3.8, &tick.label);
-        }
-        drawing.close();
-    }
 }
 
 /// The x axis: base line, tick marks, and as many labels as fit without overlap. The first and the

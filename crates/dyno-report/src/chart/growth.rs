@@ -87,7 +87,7 @@ impl GrowthPanel {
         drawing.open("panel");
         panel_title(drawing, "panel-title", frame, &self.title);
         let y = self.scale(frame);
-        y_axis(drawing, frame, &self.ticks(frame), true);
+        y_axis(drawing, frame, &self.ticks(frame));
         let (left, right) = (frame.left, frame.right);
         let place = |rows: f64, value: f64| {
             (x.at(rows).clamp(left, right), y.at(value).clamp(frame.top, frame.bottom))

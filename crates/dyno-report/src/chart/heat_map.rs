@@ -59,7 +59,7 @@ impl HeatChart {
         let end = columns.iter().map(|it| it.start + it.length).fold(0.0, f64::max);
         let (begin, end) = if begin < end { (begin, end) } else { (0.0, 1.0) };
         let x = Scale::linear(begin, end, frame.left, frame.right);
-        y_axis(&mut drawing, frame, &y_ticks, true);
+        y_axis(&mut drawing, frame, &y_ticks);
         let shades = Shades::of(&columns);
         let mut cells: Vec<Vec<Stroke>> = vec![Vec::new(); SHADES];
         for column in &columns {

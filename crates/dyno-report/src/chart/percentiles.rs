@@ -66,7 +66,7 @@ impl PercentileChart {
         let frame = Frame { left, right, top, bottom: f64::max(top + 60.0, self.height - 46.0) };
         let y = Scale::logarithmic(y_low, y_high, frame.bottom, frame.top);
         let x = Scale::logarithmic(1.0, self.rarest(), frame.left, frame.right);
-        y_axis(&mut drawing, frame, &ticks(&y, Quantity::Time, 6), true);
+        y_axis(&mut drawing, frame, &ticks(&y, Quantity::Time, 6));
         let x_ticks: Vec<Tick> = PERCENTILES
             .iter()
             .filter(|(one_in, _)| x.shows(*one_in))

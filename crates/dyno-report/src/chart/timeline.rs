@@ -2,7 +2,7 @@
 //! it, then the activity of machine and server, one column per repeat on equal axes. The warm-up is
 //! shaded and seconds without any commit are marked.
 
-use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis};
+use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis, y_grid};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing, Stroke};
@@ -151,7 +151,8 @@ impl TimelineChart {
                 let y = track.scale(&courses, frame);
                 let x = Scale::linear(0.0, axes.seconds, frame.left, frame.right);
                 let is_first = repeat % columns == 0;
-                y_axis(drawing, frame, &track.ticks(&y), is_first);
+                let axis = if is_first { y_axis } else { y_grid };
+                axis(drawing, frame, &track.ticks(&y));
                 drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
                 if let Some(course) = course.tracks.get(i) {
                     track.draw(drawing, course, &x, &y);

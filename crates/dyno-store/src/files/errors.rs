@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn lines_are_read_as_written_and_broken_ones_are_reported() {
         let mut interval =
-            IntervalRecord::empty("b01-001", false, Nanos::from_secs(2), Nanos::from_secs(1), &[]);
+            IntervalRecord::empty("b01-001", Nanos::from_secs(2), Nanos::from_secs(1), &[]);
         assert_eq!(lines(&interval), "");
         interval.errors_by_kind =
             [(FailureKind::Timeout, 8), (FailureKind::ConnectRefused, 3)].into();

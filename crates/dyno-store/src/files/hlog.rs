@@ -329,7 +329,8 @@ mod tests {
             histogram
         };
         let (start, length) = (Nanos::from_secs(number), Nanos::from_secs(1));
-        let mut interval = IntervalRecord::empty("b01-001", number == 0, start, length, &[]);
+        let mut interval = IntervalRecord::empty("b01-001", start, length, &[]);
+        interval.is_warmup = number == 0;
         interval.transaction = filled(transactions);
         let compact = |values: &[u64]| {
             let mut histogram = CompactHistogram::default();

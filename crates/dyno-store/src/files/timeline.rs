@@ -174,7 +174,7 @@ mod tests {
 
     fn interval(values: &[u64]) -> IntervalRecord {
         let (start, length) = (Nanos::from_secs(2), Nanos::from_secs(1));
-        let mut interval = IntervalRecord::empty("b01-001", false, start, length, &[]);
+        let mut interval = IntervalRecord::empty("b01-001", start, length, &[]);
         for value in values {
             latency::record(&mut interval.transaction, *value);
         }

@@ -39,7 +39,7 @@ pub(crate) fn tell(
 }
 
 fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec<String> {
-    let (code, state) = codes(target.engine, failure, false);
+    let (code, state) = codes(target.engine, failure);
     let (sending, query) = match action {
         Action::Starting => (Sending::Prepare, None),
         Action::Command(query) => (Sending::Query, query),

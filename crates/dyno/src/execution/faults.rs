@@ -6,8 +6,8 @@ use dyno_engine::random::{Random, Stream, trial_seed};
 use dyno_engine::{NodeState, Repaired};
 use dyno_host::hooks::environment;
 use dyno_host::network_path::FaultProxy;
-use dyno_host::server::FaultNode;
-use dyno_host::shell;
+use dyno_host::server::{FaultNode, Repair};
+use dyno_host::shell::{self, Remaining};
 use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::event::Listener;
 use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
@@ -110,22 +110,22 @@ impl Faults {
         }
         let of_clients = || self.nodes.iter().filter(|node| node.is_of_clients());
         for node in self.nodes.iter().filter(|node| !node.is_of_clients()) {
-            node.repair(false, ANSWER_LIMIT)?;
+            node.repair(Repair::Resume, ANSWER_LIMIT)?;
         }
         let states: Result<Vec<NodeState>, _> =
-            of_clients().map(|node| repaired(node, false)).collect();
+            of_clients().map(|node| repaired(node, Repair::Resume)).collect();
         let mut states = states?;
         if let (Some(first), true) =
             (of_clients().next(), states.iter().all(|state| *state == NodeState::Down))
         {
-            states[0] = repaired(first, true)?;
+            states[0] = repaired(first, Repair::Restart)?;
         }
         Ok(states)
     }
 }
 
-fn repaired(node: &FaultNode, is_needed: bool) -> Result<NodeState, dyno_host::HostError> {
-    Ok(match (node.repair(is_needed, ANSWER_LIMIT)?, node.ended_at()) {
+fn repaired(node: &FaultNode, repair: Repair) -> Result<NodeState, dyno_host::HostError> {
+    Ok(match (node.repair(repair, ANSWER_LIMIT)?, node.ended_at()) {
         (false, _) => NodeState::Down,
         (true, None) => NodeState::Up,
         (true, Some(since)) => NodeState::Restarted(since),
@@ -207,7 +207,7 @@ impl Maker {
                     command,
                     self.environment.clone(),
                     COMMAND_LIMIT,
-                    false,
+                    Remaining::End,
                     &SupervisorCommand::this_program(),
                 )
             }

@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
                 "interval {number} starts before the previous one: logs of several runs are mixed"
             ));
         }
-        let mut interval = IntervalRecord::empty("", false, logged.start, logged.length, &[]);
+        let mut interval = IntervalRecord::empty("", logged.start, logged.length, &[]);
         for value in logged.histogram.iter_recorded() {
             let nanos = value.value_iterated_to().saturating_mul(unit.0);
             let nanos = nanos.clamp(latency::LOWEST_NANOS, latency::HIGHEST_NANOS);

@@ -41,7 +41,7 @@ pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = IntervalReco
         let start = number * INTERVAL;
         let end = (start + INTERVAL).min(ended - began);
         let [at, length] = [start, end - start].map(|micros| Nanos(micros * 1_000));
-        let mut interval = IntervalRecord::empty("", false, at, length, &[]);
+        let mut interval = IntervalRecord::empty("", at, length, &[]);
         while let Some(sample) = rest.next_if(|sample| sample.ended - began <= end) {
             match sample.outcome {
                 Outcome::Took(micros) => {

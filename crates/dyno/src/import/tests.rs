@@ -201,7 +201,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     // Two intervals in dyno's format, and a tagged one.
     let folder = tempfile::tempdir().expect("a folder");
     let mut interval =
-        dyno_model::record::IntervalRecord::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
+        dyno_model::record::IntervalRecord::empty("t", Nanos(0), Nanos(1_000_000_000), &[]);
     for value in [1_000, 2_000, 3_000] {
         dyno_model::latency::record(&mut interval.transaction, value);
     }

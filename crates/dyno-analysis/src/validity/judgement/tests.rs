@@ -77,7 +77,8 @@ fn record(trial: Trial) -> TrialRecord {
 fn intervals() -> impl Iterator<Item = IntervalRecord> {
     (0..=WINDOW).map(|second| {
         let start = Nanos(second * SECOND);
-        let mut interval = IntervalRecord::empty("b01-001", second == 0, start, Nanos(SECOND), &[]);
+        let mut interval = IntervalRecord::empty("b01-001", start, Nanos(SECOND), &[]);
+        interval.is_warmup = second == 0;
         let commits = if (5..7).contains(&second) { 0 } else { 1000 };
         interval.transaction.record_n(8_000_000, commits).expect("the histogram grows");
         interval

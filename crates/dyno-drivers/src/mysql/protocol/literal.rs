@@ -3,14 +3,8 @@
 use crate::value::{Value, append_integer};
 use std::io::Write;
 
-/// How the server reads string literals, depending on its SQL mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backslash {
-    /// A backslash escapes what follows it.
-    Escapes,
-    /// `NO_BACKSLASH_ESCAPES`: a backslash is an ordinary character.
-    IsPlain,
-}
+/// `IsPlain` in the SQL mode `NO_BACKSLASH_ESCAPES`.
+pub use dyno_model::engine::Backslash;
 
 /// Appends a value as a literal. False for values without one: NaN and infinity.
 #[inline]

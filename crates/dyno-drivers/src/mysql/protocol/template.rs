@@ -1,21 +1,20 @@
 //! Finds the parameters of a statement that is sent as text.
 
 use super::literal::Backslash;
-use crate::sql_text::{Template, end_of, quoted_end};
+use crate::sql_text::{Doubled, Template, end_of, quoted_end};
 
 /// Finds the parameters: question marks outside strings, quoted names and comments.
 ///
 /// `backslash` is the session's current mode, which determines where strings end.
 #[must_use]
 pub fn parse(sql: &str, backslash: Backslash) -> Template {
-    Template::cut(sql, false, |text, at| behind(text, at, backslash))
+    Template::cut(sql, Doubled::Parameters, |text, at| behind(text, at, backslash))
 }
 
 /// The position after the string, name or comment that begins at `at`, or of the next byte.
 pub(crate) fn behind(text: &[u8], at: usize, backslash: Backslash) -> usize {
     match text[at] {
-        b'`' => quoted_end(text, at, false),
-        b'\'' | b'"' => quoted_end(text, at, backslash == Backslash::Escapes),
+        b'`' | b'\'' | b'"' => quoted_end(text, at, backslash),
         b'#' => end_of(text, at, b"\n"),
         b'-' if text[at..].starts_with(b"--")
             && text.get(at + 2).is_none_or(u8::is_ascii_whitespace) =>

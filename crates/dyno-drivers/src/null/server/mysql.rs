@@ -353,8 +353,8 @@ impl MysqlConversation {
             Answer::Rows(Columns::Single(column)) if sequence == 1 => {
                 self.canned(*column, format, out);
             }
-            Answer::Rows(columns) => self.result(columns.as_slice(), true, format, sequence, out),
-            Answer::NoRows => self.result(&NO_ROWS, false, format, sequence, out),
+            Answer::Rows(columns) => self.result(columns.as_slice(), Some(format), sequence, out),
+            Answer::NoRows => self.result(&NO_ROWS, None, sequence, out),
             Answer::SendFile(name) => {
                 self.phase = Phase::Loading { rows: 0 };
                 packet(sequence, out, |out| {
@@ -376,18 +376,12 @@ impl MysqlConversation {
             return;
         }
         let from = out.len();
-        self.result(&[column], true, format, 1, out);
+        self.result(&[column], Some(format), 1, out);
         self.canned.0.push((column, format, status, out[from..].to_vec()));
     }
 
-    fn result(
-        &self,
-        columns: &[Column],
-        has_row: bool,
-        format: RowFormat,
-        sequence: u8,
-        out: &mut Vec<u8>,
-    ) {
+    /// Answers with columns, and one row if it has a format.
+    fn result(&self, columns: &[Column], row: Option<RowFormat>, sequence: u8, out: &mut Vec<u8>) {
         let mut sequence = Sequence(sequence);
         packet(sequence.next(), out, |out| write_length_encoded(out, columns.len() as u64));
         for column in columns {
@@ -396,7 +390,7 @@ impl MysqlConversation {
         if !self.deprecates_eof {
             self.end_of_rows(sequence.next(), out);
         }
-        if has_row {
+        if let Some(format) = row {
             packet(sequence.next(), out, |out| match format {
                 RowFormat::Text => text_row(columns, out),
                 RowFormat::Binary => binary_row(columns, out),

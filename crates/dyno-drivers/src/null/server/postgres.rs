@@ -55,8 +55,15 @@ enum Phase {
     /// `COPY FROM STDIN`; a simple query also ends with ReadyForQuery.
     Copying {
         rows: u64,
-        is_simple: bool,
+        protocol: Protocol,
     },
+}
+
+/// How a statement was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Simple,
+    Extended,
 }
 
 struct Prepared {
@@ -168,8 +175,8 @@ impl PostgresConversation {
         let Some((&kind, rest)) = input.split_first() else { return Ok(0) };
         let Some((length, body)) = length_prefixed(rest, MESSAGE_MAX)? else { return Ok(0) };
         match self.phase {
-            Phase::Copying { rows, is_simple } => {
-                self.take_copy(kind, body, rows, is_simple, shared, out)
+            Phase::Copying { rows, protocol } => {
+                self.take_copy(kind, body, rows, protocol, shared, out)
             }
             _ if self.is_skipping && !matches!(kind, b'S' | b'X') => Ok(()),
             _ => self.obey(kind, body, shared, out),
@@ -182,7 +189,7 @@ impl PostgresConversation {
         kind: u8,
         body: &[u8],
         rows: u64,
-        is_simple: bool,
+        protocol: Protocol,
         shared: &Shared,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -191,7 +198,7 @@ impl PostgresConversation {
             b'd' if body == b"\\.\n" => {}
             b'd' => {
                 let more = body.iter().filter(|byte| **byte == b'\n').count() as u64;
-                self.phase = Phase::Copying { rows: rows + more, is_simple };
+                self.phase = Phase::Copying { rows: rows + more, protocol };
             }
             b'c' | b'f' => {
                 self.phase = Phase::Ready;
@@ -200,9 +207,9 @@ impl PostgresConversation {
                     complete(format!("COPY {rows}").as_bytes(), out);
                 } else {
                     error("ERROR", "57014", "COPY was cancelled by the client", out);
-                    self.is_skipping = !is_simple;
+                    self.is_skipping = protocol == Protocol::Extended;
                 }
-                if is_simple {
+                if protocol == Protocol::Simple {
                     self.ready(out);
                 }
             }
@@ -320,7 +327,7 @@ impl PostgresConversation {
             Ok(portal) => portal.clone(),
             Err(problem) => return Ok(Err(problem)),
         };
-        self.run(&prepared, binary, false, shared, out)?;
+        self.run(&prepared, binary, Protocol::Extended, shared, out)?;
         Ok(Ok(()))
     }
 
@@ -343,7 +350,7 @@ impl PostgresConversation {
                 if prepared.columns.is_some() {
                     row_description(prepared.columns.as_ref(), 0, out);
                 }
-                self.run(&prepared, 0, true, shared, out)?;
+                self.run(&prepared, 0, Protocol::Simple, shared, out)?;
             }
             if is_last || self.phase != Phase::Ready {
                 break;
@@ -360,7 +367,7 @@ impl PostgresConversation {
         &mut self,
         prepared: &Prepared,
         binary: u64,
-        is_simple: bool,
+        protocol: Protocol,
         shared: &Shared,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -388,7 +395,7 @@ impl PostgresConversation {
             StatementKind::Other => match &prepared.other {
                 Other::Empty => out.extend_from_slice(&[b'I', 0, 0, 0, 4]),
                 Other::CopyIn => {
-                    self.phase = Phase::Copying { rows: 0, is_simple };
+                    self.phase = Phase::Copying { rows: 0, protocol };
                     message(b'G', out, |out| out.extend_from_slice(&[0; 3]));
                 }
                 Other::CopyOut => {

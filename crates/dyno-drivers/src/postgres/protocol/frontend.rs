@@ -129,12 +129,12 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Parses and executes an unnamed statement. `describes` also requests the columns.
+    /// Parses and executes an unnamed statement, and requests its columns.
     #[must_use]
-    pub fn unnamed(sql: &str, describes: bool) -> Self {
+    pub fn unnamed(sql: &str) -> Self {
         let mut before = Vec::new();
         parse("", sql, &mut before);
-        Self { before: before.into(), describes }
+        Self { before: before.into(), describes: true }
     }
 
     /// Appends all messages of one execution except the Sync that ends a round trip. `is_described`
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn an_unnamed_execution_parses_first_and_describes_on_request() {
         let mut bytes = Vec::new();
-        Execution::unnamed("SELECT 1", true).append(&[], false, &mut bytes);
+        Execution::unnamed("SELECT 1").append(&[], false, &mut bytes);
         sync(&mut bytes);
         let mut expected = b"P\0\0\0\x10\0SELECT 1\0\0\0".to_vec();
         expected.extend(b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");

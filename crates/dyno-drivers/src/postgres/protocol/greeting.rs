@@ -6,7 +6,7 @@ use super::backend::{self, TransactionStatus};
 use super::inbox::Frame;
 use super::scram::SaltedPassword;
 use crate::postgres::error;
-use dyno_model::engine::{Engine, Identity};
+use dyno_model::engine::{Backslash, Engine, Identity};
 use dyno_model::failure::OperationFailure;
 use std::num::NonZeroU32;
 
@@ -21,6 +21,14 @@ pub struct SessionFacts {
     pub transaction: TransactionStatus,
     /// `standard_conforming_strings`: a backslash in an ordinary string is an ordinary character.
     pub standard_strings: bool,
+}
+
+impl SessionFacts {
+    /// Where a backslash escapes.
+    #[must_use]
+    pub fn backslash(&self) -> Backslash {
+        if self.standard_strings { Backslash::EscapesWhereMarked } else { Backslash::Escapes }
+    }
 }
 
 /// A session that is being opened.

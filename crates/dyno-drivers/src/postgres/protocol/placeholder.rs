@@ -4,35 +4,27 @@
 //! string, a quoted name or a comment (PostgreSQL documentation, "Lexical Structure"). `??` stands
 //! for the operator `?`, as in JDBC.
 
-use crate::sql_text::{Template, end_of, quoted_end};
+use crate::sql_text::{Doubled, Template, end_of, is_identifier_byte, quoted_end};
+use dyno_model::engine::Backslash;
 
 /// Finds the placeholders. An unterminated string or comment extends to the end of the text; the
-/// server will report the error. `standard_strings` is the session's `standard_conforming_strings`:
-/// when false, a backslash also escapes in ordinary strings.
+/// server will report the error.
 #[must_use]
-pub fn parse(sql: &str, standard_strings: bool) -> Template {
-    Template::cut(sql, true, |bytes, at| behind(bytes, at, standard_strings))
+pub fn parse(sql: &str, backslash: Backslash) -> Template {
+    Template::cut(sql, Doubled::Operator, |bytes, at| behind(bytes, at, backslash))
 }
 
 /// The position after the string, name or comment that begins at `at`, or of the next byte.
-pub(crate) fn behind(bytes: &[u8], at: usize, standard_strings: bool) -> usize {
+pub(crate) fn behind(bytes: &[u8], at: usize, backslash: Backslash) -> usize {
     match bytes[at] {
-        b'\'' => quoted_end(bytes, at, !standard_strings || is_escape_string(bytes, at)),
-        b'"' => quoted_end(bytes, at, false),
+        b'\'' => quoted_end(bytes, at, backslash),
+        b'"' => quoted_end(bytes, at, Backslash::IsPlain),
         b'-' if bytes[at..].starts_with(b"--") => end_of(bytes, at, b"\n"),
         b'/' if bytes[at..].starts_with(b"/*") => comment_end(bytes, at),
         // Inside a name a dollar sign is part of the name.
         b'$' if at == 0 || !is_identifier_byte(bytes[at - 1]) => dollar_end(bytes, at),
         _ => at + 1,
     }
-}
-
-/// True when a separate E directly precedes the quote.
-#[must_use]
-pub fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
-    quote > 0
-        && bytes[quote - 1].eq_ignore_ascii_case(&b'e')
-        && !(quote > 1 && is_identifier_byte(bytes[quote - 2]))
 }
 
 /// The end of the comment that begins at `start`, or of the text when it is unterminated; comments
@@ -73,10 +65,6 @@ pub fn dollar_end(bytes: &[u8], start: usize) -> usize {
     end_of(bytes, end + 1, &bytes[start..=end])
 }
 
-fn is_identifier_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +74,7 @@ mod tests {
 
     #[test]
     fn casts_next_to_placeholders_are_kept() {
-        let template = parse("SELECT '?', f(?, ?, ?)", true);
+        let template = parse("SELECT '?', f(?, ?, ?)", Backslash::EscapesWhereMarked);
         assert_eq!(
             template.typed(&["integer", "varchar"]),
             "SELECT '?', f($1::integer, $2::varchar, $3)"
@@ -121,21 +109,21 @@ mod tests {
             ("", ""),
         ];
         for (sql, expected) in cases {
-            assert_eq!(parse(sql, true).numbered(), expected, "{sql}");
+            assert_eq!(parse(sql, Backslash::EscapesWhereMarked).numbered(), expected, "{sql}");
         }
     }
 
     #[test]
     fn backslashes_escape_in_every_string_if_the_session_says_so() {
         let sql = r"SELECT '\'?' || ?";
-        assert_eq!(parse(sql, false).numbered(), r"SELECT '\'?' || $1");
+        assert_eq!(parse(sql, Backslash::Escapes).numbered(), r"SELECT '\'?' || $1");
         // With standard strings the first string ends before the question mark.
-        assert_eq!(parse(sql, true).numbered(), r"SELECT '\'$1' || ?");
+        assert_eq!(parse(sql, Backslash::EscapesWhereMarked).numbered(), r"SELECT '\'$1' || ?");
     }
 
     #[test]
     fn literals_replace_the_placeholders() {
-        let template = parse("UPDATE t SET k=k-?, c=? WHERE id=?", true);
+        let template = parse("UPDATE t SET k=k-?, c=? WHERE id=?", Backslash::EscapesWhereMarked);
         let mut sql = Vec::new();
         let values = [Value::Integer(-1), Value::Text("a?b"), Value::Null];
         assert!(template.fill(&values, &mut sql, literal::append));
@@ -145,7 +133,8 @@ mod tests {
     proptest! {
         #[test]
         fn everything_but_placeholders_is_unchanged(sql in "[-a-zE?$'\"/*\\\\\n 1글]{0,60}", standard in any::<bool>()) {
-            let template = parse(&sql, standard);
+            let backslash = if standard { Backslash::EscapesWhereMarked } else { Backslash::Escapes };
+            let template = parse(&sql, backslash);
             let escapes = (sql.len() - template.text.len() - template.parameters()) as isize;
             prop_assert!(escapes >= 0);
             prop_assert_eq!(template.text.replace('?', ""), sql.replace('?', ""));

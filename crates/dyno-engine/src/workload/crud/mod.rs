@@ -258,6 +258,15 @@ impl Crud {
     }
 }
 
+/// The table that a command drops.
+#[derive(Clone, Copy)]
+enum Dropped {
+    /// The one that this attempt created.
+    Own,
+    /// A leftover of a failed attempt, which may not exist.
+    Leftover,
+}
+
 impl CrudClient {
     /// Writes the command of a kind on the rows of one repetition into the buffer.
     fn write(&mut self, kind: u16, batch: &Batch) {
@@ -290,17 +299,22 @@ impl CrudClient {
         };
     }
 
-    /// Writes the command that drops the table into the buffer; a leftover of a failed attempt may
-    /// not exist.
-    fn write_drop(&mut self, is_leftover: bool) {
+    /// Writes the command that drops the table into the buffer.
+    fn write_drop(&mut self, dropped: Dropped) {
         let Self { table, text, .. } = self;
         text.clear();
         if self.asks_application {
             application::address(DROP, table, None, text);
-            text.push_str(if is_leftover { "&leftover=1" } else { "" });
+            text.push_str(match dropped {
+                Dropped::Own => "",
+                Dropped::Leftover => "&leftover=1",
+            });
         } else {
-            let _ =
-                write!(text, "DROP TABLE {}{table}", if is_leftover { "IF EXISTS " } else { "" });
+            let condition = match dropped {
+                Dropped::Own => "",
+                Dropped::Leftover => "IF EXISTS ",
+            };
+            let _ = write!(text, "DROP TABLE {condition}{table}");
         }
     }
 
@@ -381,7 +395,7 @@ impl Workload for Crud {
         client.asks_application = !session.target().engine.has_sql();
         // Leftover of a failed attempt.
         if lock(&self.seen).standing[client.id] != Standing::Absent {
-            client.write_drop(true);
+            client.write_drop(Dropped::Leftover);
             self.define(client, session, DROP, Standing::Absent).await?;
         }
         client.text.clear();
@@ -400,7 +414,7 @@ impl Workload for Crud {
             met += self.work(client, session, &self.batch(repetition)).await?;
         }
         self.check(client, sequence, met, session).await?;
-        client.write_drop(false);
+        client.write_drop(Dropped::Own);
         self.define(client, session, DROP, Standing::Absent).await
     }
 

@@ -29,7 +29,7 @@ use terminal::Terminal;
 
 use super::contract::{AuditFacts, Workload, WorkloadContext, row_count, scalar};
 use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
-use super::sbtest::{choice, flag, integer, ledger, storage_clause, storage_engine};
+use super::sbtest::{choice, flag, flag_on, integer, ledger, storage_clause, storage_engine};
 use crate::client_id::ClientId;
 use crate::commit_ledger;
 use crate::data_set::{DataSet, TableDefinition};
@@ -81,19 +81,17 @@ pub(super) fn description() -> WorkloadDescription {
     ]);
     options.extend(WEIGHTS.map(weight));
     options.extend([
-        flag(
+        flag_on(
             "row_locks",
-            true,
             "SELECT ... FOR UPDATE of rows that the transaction changes; false: only the isolation \
              level protects them",
         ),
         flag(
             PROCEDURES,
-            false,
             "stored procedures: one round trip per transaction instead of about thirty; not on \
              SQLite, and not on an NDB Cluster of several SQL nodes, each of which has its own",
         ),
-        flag("foreign_keys", false, "the foreign keys of TPC-C"),
+        flag("foreign_keys", "the foreign keys of TPC-C"),
         isolation_option(),
         storage_engine(),
         ledger(),

@@ -1,6 +1,6 @@
 //! The workloads of the family with their options, named as in YCSB's core properties.
 
-use super::super::sbtest::{choice, flag, integer, ledger, storage_engine};
+use super::super::sbtest::{choice, flag, flag_on, integer, ledger, storage_engine};
 use super::operation::Operation;
 use dyno_model::catalog::{ForeignProperty, OptionDescription, OptionKind, OptionValue};
 use dyno_model::catalog::{PROPERTIES, WorkloadDescription};
@@ -150,8 +150,8 @@ fn description(preset: Preset) -> WorkloadDescription {
             "largest number of records of a scan",
         ),
         choice("scanlengthdistribution", &["uniform", "zipfian"], "how long scans are"),
-        flag("readallfields", true, "reads and scans return all fields; false: one"),
-        flag("writeallfields", false, "updates write all fields; false: one"),
+        flag_on("readallfields", "reads and scans return all fields; false: one"),
+        flag("writeallfields", "updates write all fields; false: one"),
         choice(
             "insertorder",
             &["hashed", "ordered"],

@@ -1,6 +1,7 @@
 //! dyno's handle of the supervisor process.
 
 use super::handle::{ANSWER_LIMIT, State, SupervisorError, SupervisorHandle};
+use super::last::Heir;
 use super::{Access, FolderOrder, Last, Order, Reply, StopStep, SupervisorCommand, last};
 use crate::process_stat::living;
 use crate::supervisor::shared_memory::{remove_abandoned, remove_unused};
@@ -170,7 +171,7 @@ impl Supervisor {
         memory.remove();
         remove_abandoned(&self.folders, &processes);
         remove_unused(&self.folders, self.began);
-        last::undo(&self.folders, &self.last, Instant::now(), false)
+        last::undo(&self.folders, &self.last, Instant::now(), Heir::Other)
     }
 
     /// Stops a server whose supervisor is gone. The server is not a child of this process, so its

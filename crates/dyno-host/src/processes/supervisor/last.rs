@@ -13,15 +13,23 @@ use std::time::{Duration, Instant};
 /// Time limit for ending what a failed command left running.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Removes folders and runs commands in reverse order; returns what failed. `inherits` is true in a
-/// process whose new children are orphans of the command that it runs.
+/// Which process inherits the orphans of what this process starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heir {
+    /// This one: its other children are such orphans.
+    Own,
+    /// Another one: in a test, other children belong to other tests.
+    Other,
+}
+
+/// Removes folders and runs commands in reverse order; returns what failed.
 pub(super) fn undo(
     folders: &[PathBuf],
     commands: &[Last],
     deadline: Instant,
-    inherits: bool,
+    heir: Heir,
 ) -> Vec<String> {
-    let run = |last| run(last, inherits);
+    let run = |last| run(last, heir);
     let failed = |folder: &PathBuf| {
         let error = remove_folder(folder, deadline).err()?;
         Some(format!("cannot remove {}: {error}", folder.display()))
@@ -47,8 +55,8 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
 
 /// Runs a command to its end; returns what failed, if anything. What a command leaves running that
 /// succeeded, such as a restarted server, stays.
-fn run(last: &Last, inherits: bool) -> Option<String> {
-    let children = || living(|stat| inherits && stat.parent == std::process::id());
+fn run(last: &Last, heir: Heir) -> Option<String> {
+    let children = || living(|stat| heir == Heir::Own && stat.parent == std::process::id());
     let known = children();
     let fail = |reason: String| {
         Some(format!("{} {reason}; its output is in {}", last.what, last.launch.log.display()))
@@ -104,7 +112,7 @@ mod tests {
             ..Launch::default()
         };
         let last = Last { launch, limit: Duration::from_secs(3600), what: "it".to_owned() };
-        assert_eq!(run(&last, false), None);
+        assert_eq!(run(&last, Heir::Other), None);
         let kept = fs::read(&log).unwrap();
         assert!(kept.len() < 20_000_000, "{}", kept.len());
         assert!(kept.starts_with(b"the beginning\ny\n") && kept.ends_with(b"y\nthe end\n"));

@@ -1,5 +1,6 @@
 //! The supervisor process.
 
+use super::last::Heir;
 use super::launch::{send, spawn, watch_output};
 use super::{
     Access, Exit, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep,
@@ -51,19 +52,7 @@ pub fn main() -> ExitCode {
     let (sender, inputs) = mpsc::channel();
     watch_signals(&sender);
     watch_orders(sender.clone());
-    let mut process = SupervisorProcess {
-        inputs,
-        sender,
-        running: None,
-        folders: Vec::new(),
-        keep: Vec::new(),
-        shared: SharedMemory::default(),
-        processes: BTreeSet::new(),
-        last: Vec::new(),
-        broke_off: None,
-        inherits: true,
-        leaves_orphans: false,
-    };
+    let mut process = SupervisorProcess::new(sender, inputs, Heir::Own);
     process.serve();
     let problems = process.clean();
     tell(&Reply::Finished(problems));
@@ -165,14 +154,28 @@ struct SupervisorProcess {
     last: Vec<Last>,
     /// Start time of the first process that failed.
     broke_off: Option<SystemTime>,
-    /// True in a separate process, whose other children are orphans of what it started. In a test's
-    /// process they belong to other tests.
-    inherits: bool,
+    heir: Heir,
     /// A command succeeded that was meant to leave processes running.
     leaves_orphans: bool,
 }
 
 impl SupervisorProcess {
+    fn new(sender: Sender<Input>, inputs: Receiver<Input>, heir: Heir) -> Self {
+        Self {
+            inputs,
+            sender,
+            running: None,
+            folders: Vec::new(),
+            keep: Vec::new(),
+            shared: SharedMemory::default(),
+            processes: BTreeSet::new(),
+            last: Vec::new(),
+            broke_off: None,
+            heir,
+            leaves_orphans: false,
+        }
+    }
+
     fn serve(&mut self) {
         while let Ok(input) = self.inputs.recv() {
             match input {
@@ -346,7 +349,7 @@ impl SupervisorProcess {
                 ));
             }
         }
-        problems.extend(last::undo(&self.folders, &self.last, deadline, self.inherits));
+        problems.extend(last::undo(&self.folders, &self.last, deadline, self.heir));
         problems
     }
 
@@ -364,7 +367,7 @@ impl SupervisorProcess {
     /// Kills and reaps children inherited from a dead server, such as PostgreSQL's backends, which
     /// leave the server's process group. Their ids are recorded.
     fn end_orphans(&mut self, deadline: Instant) {
-        while self.inherits && !self.leaves_orphans {
+        while self.heir == Heir::Own && !self.leaves_orphans {
             while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
                 self.processes.insert(orphan.as_raw_pid().unsigned_abs());
             }
@@ -452,19 +455,7 @@ mod tests {
     /// before that.
     fn supervising(words: &str, folder: &Path) -> SupervisorProcess {
         let (sender, inputs) = mpsc::channel();
-        let mut process = SupervisorProcess {
-            inputs,
-            sender,
-            running: None,
-            folders: Vec::new(),
-            keep: Vec::new(),
-            shared: SharedMemory::default(),
-            processes: BTreeSet::new(),
-            last: Vec::new(),
-            broke_off: None,
-            inherits: false,
-            leaves_orphans: false,
-        };
+        let mut process = SupervisorProcess::new(sender, inputs, Heir::Other);
         let script = format!("{words}; touch ready; while :; do sleep 0.05; done");
         process.start(Launch {
             program: "/bin/sh".into(),

@@ -447,7 +447,7 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     if !marker.is_ours().map_err(failed)? {
         return Err(not_our_marker(&database));
     }
-    if !marker.take_over(true).map_err(failed)? {
+    if !marker.take_over(Row::is_in_use).map_err(failed)? {
         return Err(run_lock::in_use(target, PROCESS));
     }
     let ours = marker.ours(&existing).map_err(failed)?;
@@ -556,7 +556,7 @@ impl Marker {
                 std::thread::sleep(ROW_PAUSE);
             }
         }
-        if !self.take_over(options.is_shared)? {
+        if !self.take_over(|row| options.is_shared && row.is_in_use())? {
             return Ok(false);
         }
         let [_, experiment, created_at, ..] = self.values("", options);
@@ -567,12 +567,12 @@ impl Marker {
     }
 
     /// Puts this run in place of an earlier one into the row of the claim, if it has one; `false`
-    /// when another run uses the database. `is_shared` is false when no other run can reach it.
-    fn take_over(&mut self, is_shared: bool) -> Asked<bool> {
+    /// when another run uses the database, which `is_in_use` decides from its row.
+    fn take_over(&mut self, is_in_use: impl Fn(&Row) -> bool) -> Asked<bool> {
         let row = match self.claim_row()? {
             None => return Ok(true),
             Some(row) if row.run == this_run() => return Ok(true),
-            Some(row) if is_shared && row.is_in_use() => return Ok(false),
+            Some(row) if is_in_use(&row) => return Ok(false),
             Some(row) => row,
         };
         let literal = |text: &str| self.engine.dialect().literal(text);

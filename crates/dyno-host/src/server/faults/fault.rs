@@ -16,6 +16,15 @@ use std::time::{Duration, Instant};
 /// Timeout for a killed process to disappear: the kernel frees its memory meanwhile.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
 
+/// How a node is repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// A node that was ended stays ended.
+    Resume,
+    /// A node that was ended is started, and must answer.
+    Restart,
+}
+
 /// A node into which faults can be injected while others use it.
 pub struct FaultNode {
     /// Its name: `server`, `node 2`, `data node 1`.
@@ -190,11 +199,11 @@ impl FaultNode {
     }
 
     /// Repairs it: resumes it if it is suspended; if it was ended and is running again, or is
-    /// `needed` and therefore started now, waits until it answers. True when it is running.
+    /// restarted now, waits until it answers. True when it is running.
     ///
     /// # Errors
-    /// Why a needed node does not answer.
-    pub fn repair(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
+    /// Why a restarted node does not answer.
+    pub fn repair(&self, repair: Repair, limit: Duration) -> Result<bool, HostError> {
         let harm = self.harmed.read();
         if harm.is_halted {
             self.go_on()?;
@@ -213,13 +222,16 @@ impl FaultNode {
         if self.ended_at().is_none() {
             return Ok(true);
         }
-        match (self.harmed.read().is_ended, is_needed) {
-            (true, false) => return Ok(false),
-            (true, true) => self.start()?,
+        match (self.harmed.read().is_ended, repair) {
+            (true, Repair::Resume) => return Ok(false),
+            (true, Repair::Restart) => self.start()?,
             (false, _) => {}
         }
         let answer = self.await_answer(limit);
-        if is_needed { answer.map(|()| true) } else { Ok(answer.is_ok()) }
+        match repair {
+            Repair::Resume => Ok(answer.is_ok()),
+            Repair::Restart => answer.map(|()| true),
+        }
     }
 
     fn await_answer(&self, limit: Duration) -> Result<(), HostError> {

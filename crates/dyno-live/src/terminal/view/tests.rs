@@ -28,8 +28,7 @@ fn running(lang: Lang) -> State {
     state.event(&Event::TrialStarted { trial: trial.clone() }, seconds(1.0));
     state.event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(2.0));
     for second in 0..60_u64 {
-        let mut interval =
-            IntervalRecord::empty(&trial, false, Nanos(0), Nanos(1_000_000_000), &[]);
+        let mut interval = IntervalRecord::empty(&trial, Nanos(0), Nanos(1_000_000_000), &[]);
         let commits = if second == 30 { 0 } else { 200 + 10 * (second % 20) };
         for _ in 0..commits {
             dyno_model::latency::record(&mut interval.transaction, 1_000_000 * (1 + second % 7));

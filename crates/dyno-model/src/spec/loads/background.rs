@@ -9,7 +9,7 @@ use crate::spec::keys::{BACKGROUND, CLIENTS_MAX};
 use crate::spec::load::{own_think, thinks_at_a_rate};
 use crate::spec::option::Known;
 use crate::spec::reader::{Fields, integer};
-use crate::spec::workload;
+use crate::spec::workload::{self, KindSource};
 use crate::words::suggestion;
 use std::collections::BTreeMap;
 
@@ -60,9 +60,9 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
     if fields.node("workload").is_none() {
         fields.missing("workload", example);
     }
-    let workload = fields
-        .table("workload")
-        .and_then(|(table, span)| workload::read(table, span, false, known, fields.problems));
+    let workload = fields.table("workload").and_then(|(table, span)| {
+        workload::read(table, span, KindSource::Table, known, fields.problems)
+    });
     let rate = fields.node("rate").and_then(|node| fields.rate("rate", node));
     let think = fields.duration("think");
     let clients = fields.integer("clients");

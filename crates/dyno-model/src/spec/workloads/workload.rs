@@ -12,21 +12,33 @@ use crate::spec::request;
 use crate::spec::tree::{Entry, Table, Value};
 use crate::words::{list, nearest, suggestion};
 
-/// Reads the table; `None` when it is invalid. With `is_varied` the kind is set by a factor's
-/// level.
+/// Where the kind of a workload is set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::spec) enum KindSource {
+    /// In its table.
+    Table,
+    /// By the levels of a factor.
+    Factor,
+}
+
+/// Reads the table; `None` when it is invalid.
 pub(in crate::spec) fn read(
     table: &Table,
     span: Span,
-    is_varied: bool,
+    source: KindSource,
     known: Known<'_>,
     problems: &Problems,
 ) -> Option<WorkloadPlan> {
     let catalog = known.catalog;
     let names: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
     let Some(node) = table.get("kind") else {
-        let help = match is_varied {
-            true => "some levels of `[factors]` set `workload.kind`, so all must".to_owned(),
-            false => format!("add for example `kind = \"rush\"`; workloads: {}", list(&names)),
+        let help = match source {
+            KindSource::Factor => {
+                "some levels of `[factors]` set `workload.kind`, so all must".to_owned()
+            }
+            KindSource::Table => {
+                format!("add for example `kind = \"rush\"`; workloads: {}", list(&names))
+            }
         };
         problems.refuse(span, format!("missing key `kind` in {}", WORKLOAD.heading), help);
         return None;
@@ -54,7 +66,7 @@ pub(in crate::spec) fn read(
         match description.options.iter().find(|option| option.name == name) {
             None if kind == LUA => others.push(entry),
             Some(OptionDescription { kind: OptionKind::Properties(_), .. }) => {}
-            None => unknown(description, entry, node.span, is_varied, problems),
+            None => unknown(description, entry, node.span, source, problems),
             Some(option) => {
                 let value = match entry.key == SCRIPT {
                     true => one_script(&entry.node, known, problems),
@@ -80,7 +92,7 @@ fn unknown(
     description: &WorkloadDescription,
     entry: &Entry,
     kind: Span,
-    is_varied: bool,
+    source: KindSource,
     problems: &Problems,
 ) {
     let name = description.name;
@@ -91,7 +103,7 @@ fn unknown(
         None => format!("its options: {}; `dyno workloads {name}` explains them", list(&names)),
     };
     let mut diagnostic = Diagnostic::new(entry.key_span, message).label("not an option").help(help);
-    if is_varied {
+    if source == KindSource::Factor {
         // The option may be valid for another kind; every varied kind must support it.
         diagnostic = diagnostic.related(kind, "for this kind");
     }

@@ -264,20 +264,14 @@ fn server(
     let several =
         place.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
     let first = several.map_or(place, |at| place.before(at));
-    let has_account = !credentials.text.is_empty();
-    location_of(first, scheme, has_account, keys, errors);
+    let account = credentials.text;
+    location_of(first, scheme, account, keys, errors);
     let mut rest = several.map(|at| place.after(at + 1));
     while let Some(place) = rest {
         let next = place.split_once(',');
         rest = next.map(|(_, rest)| rest);
         let mut other = Keys::default();
-        location_of(
-            next.map_or(place, |(first, _)| first),
-            scheme,
-            has_account,
-            &mut other,
-            errors,
-        );
+        location_of(next.map_or(place, |(first, _)| first), scheme, account, &mut other, errors);
         for key in [Key::Host, Key::Port] {
             let all = keys.0.entry(key).or_default();
             all.text = format!("{},{}", all.text, other.text(key).unwrap_or_default());
@@ -291,7 +285,7 @@ fn server(
 fn location_of(
     place: Piece<'_>,
     scheme: &str,
-    has_account: bool,
+    account: &str,
     keys: &mut Keys,
     errors: &mut Vec<AddressError>,
 ) -> Option<bool> {
@@ -301,16 +295,16 @@ fn location_of(
     };
     put(keys, Key::Host, host, place, scheme, errors);
     if let Some(piece) = port
-        && noted(port_of(piece, has_account), errors).is_some()
+        && noted(port_of(piece, account), errors).is_some()
     {
         put(keys, Key::Port, piece, piece, "", errors);
     }
     Some(port.is_some())
 }
 
-fn port_of(piece: Piece<'_>, has_account: bool) -> Result<u16, AddressError> {
-    let may_be_password =
-        !has_account && (piece.text.len() > 5 || !piece.text.bytes().all(|c| c.is_ascii_digit()));
+fn port_of(piece: Piece<'_>, account: &str) -> Result<u16, AddressError> {
+    let may_be_password = account.is_empty()
+        && (piece.text.len() > 5 || !piece.text.bytes().all(|c| c.is_ascii_digit()));
     if !may_be_password {
         return port(piece.text, piece.range());
     }
@@ -355,7 +349,7 @@ fn service(
         errors.push(AddressError::new(path.range(), "this is not a valid path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
-    let Some(has_port) = location_of(authority, scheme.text, false, keys, errors) else { return };
+    let Some(has_port) = location_of(authority, scheme.text, "", keys, errors) else { return };
     let is_encrypted = scheme.text == "https";
     if is_encrypted && !has_port {
         keys.give(Key::Port, "", "443");

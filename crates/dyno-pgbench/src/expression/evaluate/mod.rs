@@ -38,8 +38,10 @@ impl Expression {
                 let mut value = first.evaluate(environment)?;
                 for (function, right) in steps {
                     value = match function {
-                        Function::And => junction(value, right, false, environment)?,
-                        Function::Or => junction(value, right, true, environment)?,
+                        Function::And | Function::Or => {
+                            let decisive = *function == Function::Or;
+                            junction(value, right, decisive, environment)?
+                        }
                         _ => {
                             let right = right.evaluate(environment)?;
                             apply(*function, &[value, right], environment)?

@@ -1,6 +1,6 @@
 //! The meaning of options, their limits and valid combinations.
 
-use super::arguments::{Argument, Spec, Use, cut, spec};
+use super::arguments::{Argument, Spec, Use, cut, flag, valued};
 use super::help;
 use super::{
     Address, Initialisation, Length, Log, PartitionMethod, Request, Run, STEPS, Seed, Source, Step,
@@ -18,59 +18,59 @@ const INT_MAX: i64 = 2_147_483_647;
 
 /// All options.
 pub(super) const SPECS: [Spec; 53] = [
-    spec(Some('b'), "builtin", true, Use::Run),
-    spec(Some('c'), "client", true, Use::Run),
-    spec(Some('C'), "connect", false, Use::Run),
-    spec(None, "debug", false, Use::Both),
-    spec(Some('d'), "dbname", true, Use::Both),
-    spec(Some('D'), "define", true, Use::Run),
-    spec(Some('f'), "file", true, Use::Run),
-    spec(Some('F'), "fillfactor", true, Use::Initialisation),
-    spec(Some('h'), "host", true, Use::Both),
-    spec(Some('i'), "initialize", false, Use::Both),
-    spec(Some('I'), "init-steps", true, Use::Initialisation),
-    spec(Some('j'), "jobs", true, Use::Run),
-    spec(Some('l'), "log", false, Use::Run),
-    spec(Some('L'), "latency-limit", true, Use::Run),
-    spec(Some('n'), "no-vacuum", false, Use::Both),
-    spec(Some('p'), "port", true, Use::Both),
-    spec(Some('P'), "progress", true, Use::Run),
-    spec(Some('M'), "protocol", true, Use::Run),
-    spec(Some('q'), "quiet", false, Use::Initialisation),
-    spec(Some('r'), "report-per-command", false, Use::Run),
-    spec(Some('R'), "rate", true, Use::Run),
-    spec(Some('s'), "scale", true, Use::Both),
-    spec(Some('S'), "select-only", false, Use::Run),
-    spec(Some('N'), "skip-some-updates", false, Use::Run),
-    spec(Some('T'), "time", true, Use::Run),
-    spec(Some('t'), "transactions", true, Use::Run),
-    spec(Some('U'), "username", true, Use::Both),
-    spec(Some('v'), "vacuum-all", false, Use::Run),
-    spec(Some('V'), "version", false, Use::Both),
-    spec(Some('?'), "help", false, Use::Both),
-    spec(None, "unlogged-tables", false, Use::Initialisation),
-    spec(None, "tablespace", true, Use::Initialisation),
-    spec(None, "index-tablespace", true, Use::Initialisation),
-    spec(None, "sampling-rate", true, Use::Run),
-    spec(None, "aggregate-interval", true, Use::Run),
-    spec(None, "progress-timestamp", false, Use::Run),
-    spec(None, "log-prefix", true, Use::Run),
-    spec(None, "foreign-keys", false, Use::Initialisation),
-    spec(None, "random-seed", true, Use::Run),
-    spec(None, "show-script", true, Use::Both),
-    spec(None, "partitions", true, Use::Initialisation),
-    spec(None, "partition-method", true, Use::Initialisation),
-    spec(None, "failures-detailed", false, Use::Run),
-    spec(None, "max-tries", true, Use::Run),
-    spec(None, "verbose-errors", false, Use::Run),
-    spec(None, "exit-on-abort", false, Use::Run),
-    spec(None, "report-latencies", false, Use::Run), // name of -r before version 15
-    spec(None, "hang-timeout", true, Use::Run),      // dyno's own
-    spec(None, "blocks", true, Use::Run),            // dyno's own, for several runs
-    spec(None, "generators", true, Use::Run),        // dyno's own
-    spec(None, "launcher", true, Use::Run),          // dyno's own
-    spec(None, "results", true, Use::Run),           // dyno's own
-    spec(None, "url", true, Use::Both),              // dyno's own
+    valued(Some('b'), "builtin", Use::Run),
+    valued(Some('c'), "client", Use::Run),
+    flag(Some('C'), "connect", Use::Run),
+    flag(None, "debug", Use::Both),
+    valued(Some('d'), "dbname", Use::Both),
+    valued(Some('D'), "define", Use::Run),
+    valued(Some('f'), "file", Use::Run),
+    valued(Some('F'), "fillfactor", Use::Initialisation),
+    valued(Some('h'), "host", Use::Both),
+    flag(Some('i'), "initialize", Use::Both),
+    valued(Some('I'), "init-steps", Use::Initialisation),
+    valued(Some('j'), "jobs", Use::Run),
+    flag(Some('l'), "log", Use::Run),
+    valued(Some('L'), "latency-limit", Use::Run),
+    flag(Some('n'), "no-vacuum", Use::Both),
+    valued(Some('p'), "port", Use::Both),
+    valued(Some('P'), "progress", Use::Run),
+    valued(Some('M'), "protocol", Use::Run),
+    flag(Some('q'), "quiet", Use::Initialisation),
+    flag(Some('r'), "report-per-command", Use::Run),
+    valued(Some('R'), "rate", Use::Run),
+    valued(Some('s'), "scale", Use::Both),
+    flag(Some('S'), "select-only", Use::Run),
+    flag(Some('N'), "skip-some-updates", Use::Run),
+    valued(Some('T'), "time", Use::Run),
+    valued(Some('t'), "transactions", Use::Run),
+    valued(Some('U'), "username", Use::Both),
+    flag(Some('v'), "vacuum-all", Use::Run),
+    flag(Some('V'), "version", Use::Both),
+    flag(Some('?'), "help", Use::Both),
+    flag(None, "unlogged-tables", Use::Initialisation),
+    valued(None, "tablespace", Use::Initialisation),
+    valued(None, "index-tablespace", Use::Initialisation),
+    valued(None, "sampling-rate", Use::Run),
+    valued(None, "aggregate-interval", Use::Run),
+    flag(None, "progress-timestamp", Use::Run),
+    valued(None, "log-prefix", Use::Run),
+    flag(None, "foreign-keys", Use::Initialisation),
+    valued(None, "random-seed", Use::Run),
+    valued(None, "show-script", Use::Both),
+    valued(None, "partitions", Use::Initialisation),
+    valued(None, "partition-method", Use::Initialisation),
+    flag(None, "failures-detailed", Use::Run),
+    valued(None, "max-tries", Use::Run),
+    flag(None, "verbose-errors", Use::Run),
+    flag(None, "exit-on-abort", Use::Run),
+    flag(None, "report-latencies", Use::Run), // name of -r before version 15
+    valued(None, "hang-timeout", Use::Run),   // dyno's own
+    valued(None, "blocks", Use::Run),         // dyno's own, for several runs
+    valued(None, "generators", Use::Run),     // dyno's own
+    valued(None, "launcher", Use::Run),       // dyno's own
+    valued(None, "results", Use::Run),        // dyno's own
+    valued(None, "url", Use::Both),           // dyno's own
 ];
 
 /// Default time for which transactions may continue after `-T`.

@@ -6,7 +6,7 @@ use crate::chart::text::Quantity;
 use crate::figures;
 use crate::html::curve_figures::{
     Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text,
-    times,
+    time_axis, times,
 };
 use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
@@ -135,7 +135,8 @@ fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
 }
 
 fn response_time(page: &Page<'_>) -> Vec<ChartFigure> {
-    let (metrics, axis) = times(page, page.facets.all.len() == 1);
+    let metrics = times(page, page.facets.all.len());
+    let axis = time_axis(page);
     let answer = titles::answer(page, &metrics.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
     let has_percentiles = metrics

@@ -28,27 +28,30 @@ const PUBLISHED_FACTOR: f64 = 4.0;
 /// chart, and the table below the chart has the same figures.
 pub(in crate::html) const TOLD: usize = 60;
 
-/// The response times with side-by-side panels, and their axis. Next to the name of a group, only
-/// the abbreviation fits.
-pub(in crate::html) fn times(
-    page: &Page<'_>,
-    has_room: bool,
-) -> ([(ComparisonMetric, &'static str); 3], Axis) {
-    let (p95, p99) = match has_room {
-        true => (&page::CHART_PANEL_P95, &page::CHART_P99),
-        false => (&columns::P95, &columns::P99),
-    };
-    let y_titles = [
-        (ComparisonMetric::MeanMs, page.text(&columns::MEAN)),
-        (ComparisonMetric::P95Ms, page.text(p95)),
-        (ComparisonMetric::P99Ms, page.text(p99)),
-    ];
-    let axis = Axis {
+/// The axis of response times.
+pub(in crate::html) fn time_axis(page: &Page<'_>) -> Axis {
+    Axis {
         title: page.text(&page::CHART_TIME),
         logarithmic: page.text(&page::CHART_TIME_LOG),
         quantity: Quantity::Time,
+    }
+}
+
+/// The response times with side-by-side panels, and their titles. Next to the name of one of
+/// several groups, only the abbreviation fits.
+pub(in crate::html) fn times(
+    page: &Page<'_>,
+    groups: usize,
+) -> [(ComparisonMetric, &'static str); 3] {
+    let (p95, p99) = match groups {
+        ..=1 => (&page::CHART_PANEL_P95, &page::CHART_P99),
+        _ => (&columns::P95, &columns::P99),
     };
-    (y_titles, axis)
+    [
+        (ComparisonMetric::MeanMs, page.text(&columns::MEAN)),
+        (ComparisonMetric::P95Ms, page.text(p95)),
+        (ComparisonMetric::P99Ms, page.text(p99)),
+    ]
 }
 
 /// The y axis of a chart.
@@ -256,14 +259,8 @@ pub(in crate::html) fn curve_point(
     let stands = |dot: &&RepeatDot| {
         page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still())
     };
-    let values = |is_valid: bool| {
-        point
-            .repeats
-            .iter()
-            .filter(move |dot| dot.is_valid == is_valid)
-            .map(|dot| dot.value)
-            .collect()
-    };
+    let (valid, unusable): (Vec<&RepeatDot>, _) = point.repeats.iter().partition(|it| it.is_valid);
+    let values = |dots: Vec<&RepeatDot>| dots.iter().map(|dot| dot.value).collect();
     let clients = names::clients(&[point.clients], page.lang);
     let told = point.estimate.as_ref().filter(|_| page.model.configurations.len() <= TOLD);
     let tooltip = told.map_or_else(String::new, |estimate| {
@@ -282,8 +279,8 @@ pub(in crate::html) fn curve_point(
         value: point.estimate.as_ref().map(|estimate| estimate.mean),
         is_bound: point.estimate.is_some_and(|estimate| estimate.is_bound),
         interval,
-        repeats: values(true),
-        unusable: values(false),
+        repeats: values(valid),
+        unusable: values(unusable),
         stood: if metric == ComparisonMetric::Throughput {
             point.repeats.iter().filter(stands).map(|dot| dot.value).collect()
         } else {

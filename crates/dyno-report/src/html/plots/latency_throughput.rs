@@ -6,7 +6,7 @@ use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::html::curve_figures::{
-    Over, PANELS, curve_point, curves, limits, points_caption, times,
+    Over, PANELS, curve_point, curves, limits, points_caption, time_axis, times,
 };
 use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
@@ -59,10 +59,9 @@ pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<ChartFigure> {
     let [first, last] =
         [clients().min()?, clients().max()?].map(|clients| names::clients(&[clients], page.lang));
     let captions = vec![fill!(page::CHART_CAPTION_TRADE, page.lang, first, last)];
-    let (_, axis) = times(page, true);
     let name = ("trade".to_owned(), page.text(&page::CHART_TITLE_TRADE).to_owned());
     let over = Some(Over { title: page.text(&page::CHART_THROUGHPUT), is_measured: true });
-    Some(curves(page, name, (over, axis), None, panels, captions))
+    Some(curves(page, name, (over, time_axis(page)), None, panels, captions))
 }
 
 /// Response times over the arrival rate, a line for each combination of the other factors; `None`
@@ -77,7 +76,7 @@ pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<ChartFigure> {
         true => names::line_at(&line.label, line.clients, page.lang),
         false => line.label.clone(),
     };
-    let (metrics, axis) = times(page, true);
+    let metrics = times(page, 1);
     let panel = |(metric, title): &(ComparisonMetric, &str)| {
         let lines = &model.panel(*metric)?.lines;
         let point = |at: &RatePoint| {
@@ -115,7 +114,7 @@ pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<ChartFigure> {
     let figure = curves(
         page,
         ("over-rate".to_owned(), title),
-        (Some(over), axis),
+        (Some(over), time_axis(page)),
         columns,
         panels,
         captions,

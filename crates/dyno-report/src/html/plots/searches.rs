@@ -5,7 +5,7 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::Quantity;
 use crate::figures;
-use crate::html::curve_figures::{Axis, Over, curves};
+use crate::html::curve_figures::{Axis, Over, curves, time_axis};
 use crate::html::page::{ChartFigure, Page};
 use crate::messages::{conclusion, fill, headings, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
@@ -85,7 +85,7 @@ fn axes(page: &Page<'_>, most: LoadBy, metric: LimitMetric) -> (Over, Axis) {
             let title = page.text(&page::CHART_FAILED);
             Axis { title, logarithmic: title, quantity: Quantity::Number }
         }
-        _ => crate::html::curve_figures::times(page, true).1,
+        _ => time_axis(page),
     };
     (over, axis)
 }

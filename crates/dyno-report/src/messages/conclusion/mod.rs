@@ -103,9 +103,9 @@ pub(crate) fn parts(
                 configurations
             )
         }
-        Conclusion::Anomalies { audit } => anomalies(model, &model.audits[*audit], true, lang),
-        Conclusion::AnomaliesAllowed { audit } => {
-            anomalies(model, &model.audits[*audit], false, lang)
+        Conclusion::Anomalies { audit } | Conclusion::AnomaliesAllowed { audit } => {
+            let is_forbidden = matches!(conclusion, Conclusion::Anomalies { .. });
+            anomalies(model, &model.audits[*audit], is_forbidden, lang)
         }
         Conclusion::NoAnomalies { configurations, committed } => {
             fill!(NO_ANOMALIES, lang, committed = figures::count(*committed), configurations)

@@ -80,7 +80,7 @@ impl Server {
         let is_passing = under.load.rate.is_none_or(|rate| rate <= 1_000.0) && !is_unlucky;
         let committed = if is_passing { arrived } else { arrived / 2 };
         let slow = committed / 10;
-        let mut interval = IntervalRecord::empty(&trial.id, false, Nanos(0), measured, &[]);
+        let mut interval = IntervalRecord::empty(&trial.id, Nanos(0), measured, &[]);
         let (mut fast, mut late) = (histogram(), histogram());
         fast.record_n(1_000_000, committed - slow).unwrap();
         late.record_n(self.slow_ms * 1_000_000, slow).unwrap();
@@ -307,7 +307,8 @@ fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
 #[test]
 fn a_step_takes_the_response_times_that_its_limit_is_about() {
     let taken = |is_warmup, name: Option<&str>| {
-        let mut interval = IntervalRecord::empty("t", is_warmup, Nanos(0), Nanos(1_000), &[]);
+        let mut interval = IntervalRecord::empty("t", Nanos(0), Nanos(1_000), &[]);
+        interval.is_warmup = is_warmup;
         let times = |number| {
             let mut times = histogram();
             times.record_n(1_000, number).unwrap();

@@ -2,6 +2,7 @@
 //! of a crate use each other one way, what they may import, how long files are and what they are
 //! called, that files are opened in one place, and the lines and terms of Markdown.
 
+mod literals;
 mod modules;
 mod names;
 mod opening;
