@@ -443,7 +443,7 @@ impl Workload for Transactions {
     }
 
     fn transactions(&self) -> Vec<&'static str> {
-        self.program.scripts.iter().map(|script| lasting(script.name.clone())).collect()
+        self.program.scripts.iter().map(|script| lasting(&script.name)).collect()
     }
 
     fn name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {

@@ -14,11 +14,11 @@ static NAMES: OnceLock<Box<Name>> = OnceLock::new();
 /// The name with static lifetime. Every trial passes the same names again, so each is stored only
 /// once.
 #[must_use]
-pub fn lasting(name: String) -> &'static str {
+pub fn lasting(name: &str) -> &'static str {
     let mut entry = &NAMES;
     loop {
         let known =
-            entry.get_or_init(|| Box::new(Name { text: name.clone(), next: OnceLock::new() }));
+            entry.get_or_init(|| Box::new(Name { text: name.to_owned(), next: OnceLock::new() }));
         if known.text == name {
             return &known.text;
         }

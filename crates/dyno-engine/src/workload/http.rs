@@ -187,7 +187,7 @@ impl Request {
             .map(|text| template(text)?.resolved(|it| variable(name, it)))
             .transpose()?;
         Ok(Self {
-            name: lasting(name.clone()),
+            name: lasting(name),
             start: format!("{} ", plan.method),
             path: line(&plan.path)?,
             host: if given("host") { "" } else { "Host: " },

@@ -42,7 +42,7 @@ impl Program {
                 if !matches!(command.action, Action::Sql(_) | Action::EndPipeline) {
                     return 0;
                 }
-                kinds.push(lasting(name(&scripts, number, index)));
+                kinds.push(lasting(&name(&scripts, number, index)));
                 (kinds.len() - 1) as u16
             };
             kind_of.push(script.commands.iter().enumerate().map(kind).collect());

@@ -57,8 +57,9 @@ pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
     match scripts {
         [_] => kinds.collect(),
         several => {
-            let of =
-                |name: &&str| kinds.clone().map(|kind| lasting(format!("{name} {kind}"))).collect();
+            let of = |name: &&str| {
+                kinds.clone().map(|kind| lasting(&format!("{name} {kind}"))).collect()
+            };
             several.iter().map(of).collect::<Vec<Vec<_>>>().concat()
         }
     }

@@ -445,7 +445,7 @@ impl Workload for Ycsb {
 
 impl Usertable {
     fn columns(&self) -> Vec<&'static str> {
-        let fields = (0..self.fields).map(|field| lasting(format!("field{field}")));
+        let fields = (0..self.fields).map(|field| lasting(&format!("field{field}")));
         std::iter::once("ycsb_key").chain(fields).collect()
     }
 }

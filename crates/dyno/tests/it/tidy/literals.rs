@@ -31,11 +31,12 @@ fn a_boolean_literal_among_arguments_would_be_found() {
     {
         assert_eq!(found(text).len(), 1, "{text}");
     }
-    for text in ["set(true)", "let (a, b) = (x, true);", "match (x, true) {}", "Some((1, true))"] {
-        assert_eq!(found(text), [], "{text}");
+    for text in ["set(true)", "let (a, b) = (x, true);", "match (x, true) {}", "S { a: (1, true) }"]
+    {
+        assert!(found(text).is_empty(), "{text}");
     }
     for text in ["fn f(a: bool, b: X)", "flag.store(true, Relaxed)", "f(x, !true)", "S(1, true)"] {
-        assert_eq!(found(text), [], "{text}");
+        assert!(found(text).is_empty(), "{text}");
     }
 }
 
@@ -48,23 +49,28 @@ fn found(text: &str) -> Vec<(usize, String)> {
 }
 
 fn collect(stream: TokenStream, calls: &mut Vec<(usize, String)>) {
-    // The name before a group, also where types in angle brackets are in between.
-    let mut name = None;
+    // The name before a group, the mark before a token, and the depth of the angle brackets that
+    // may be between a name and its arguments.
+    let (mut name, mut before, mut depth) = (None, ' ', 0);
     for tree in stream {
+        let mut mark = ' ';
         match tree {
-            TokenTree::Ident(word) => name = Some(word.to_string()),
-            TokenTree::Punct(mark) if ":<>".contains(mark.as_char()) => {}
-            TokenTree::Punct(_) | TokenTree::Literal(_) => name = None,
+            TokenTree::Ident(word) if depth == 0 => name = Some(word.to_string()),
+            TokenTree::Ident(_) => {}
+            TokenTree::Literal(_) => name = None,
+            TokenTree::Punct(punct) => {
+                mark = punct.as_char();
+                match mark {
+                    '<' if before == ':' || depth > 0 => depth += 1,
+                    '>' if depth > 0 => depth -= 1,
+                    ':' => {}
+                    _ => name = None,
+                }
+            }
             TokenTree::Group(group) => {
-                let called = name.take().filter(|_| group.delimiter() == Delimiter::Parenthesis);
-                let is_call = |name: &String| {
-                    let is_constructor = name.starts_with(char::is_uppercase);
-                    let is_keyword = ["match", "in", "if", "return", "while", "else"];
-                    !is_constructor
-                        && !is_keyword.contains(&name.as_str())
-                        && !OF_ANY_TYPE.contains(&name.as_str())
-                };
-                if let Some(called) = called.filter(is_call)
+                let called = name.take().filter(|name| before != ':' && may_be_function(name));
+                if let Some(called) = called
+                    && group.delimiter() == Delimiter::Parenthesis
                     && has_literal(group.stream())
                 {
                     calls.push((group.span_open().start().line, called));
@@ -72,7 +78,14 @@ fn collect(stream: TokenStream, calls: &mut Vec<(usize, String)>) {
                 collect(group.stream(), calls);
             }
         }
+        before = mark;
     }
+}
+
+/// False for constructors, keywords and functions that take any type.
+fn may_be_function(name: &str) -> bool {
+    let is_keyword = ["match", "in", "if", "return", "while", "else"].contains(&name);
+    !is_keyword && !name.starts_with(char::is_uppercase) && !OF_ANY_TYPE.contains(&name)
 }
 
 /// True when one of several arguments is nothing but `true` or `false`.
