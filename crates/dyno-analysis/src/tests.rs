@@ -99,7 +99,7 @@ fn why_there_is_no_result_comes_before_the_limits_that_it_leaves_undecided() {
         data.run.plan.limits = vec![Limit { metric, value, part, configurations, aborts: false }];
         each_record(&mut data.run, |index, record| {
             let share = if is_held_up(index) { 0.5 } else { 0.0 };
-            record.warnings.push(Warning::HeldUp { share });
+            record.warnings.push(Warning::Stalled { share });
         });
         analyse(&data).conclusions
     };

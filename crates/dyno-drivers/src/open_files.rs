@@ -23,7 +23,7 @@ pub const OTHER_FILES: u64 = 64;
 #[error(
     "{connections} clients need up to {needed} open files, but this process may open only {allowed}"
 )]
-pub struct TooFew {
+pub struct OpenFileLimitError {
     /// Number of connections.
     pub connections: u32,
     /// Number of files needed, including other files.
@@ -32,7 +32,7 @@ pub struct TooFew {
     pub allowed: u64,
 }
 
-impl TooFew {
+impl OpenFileLimitError {
     /// The remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
@@ -44,14 +44,18 @@ impl TooFew {
 /// many connections.
 ///
 /// # Errors
-/// [`TooFew`] when it does not.
-pub fn make_room(engine: Engine, connections: u32) -> Result<(), TooFew> {
+/// [`OpenFileLimitError`] when it does not.
+pub fn make_room(engine: Engine, connections: u32) -> Result<(), OpenFileLimitError> {
     check(engine, connections, raise_limit())
 }
 
-fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
+fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), OpenFileLimitError> {
     let needed = u64::from(connections) * engine.traits().files_per_connection + OTHER_FILES;
-    if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
+    if needed <= allowed {
+        Ok(())
+    } else {
+        Err(OpenFileLimitError { connections, needed, allowed })
+    }
 }
 
 /// Raises this process's limit of open files as far as possible; returns the effective limit,

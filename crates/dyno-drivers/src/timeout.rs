@@ -28,7 +28,7 @@ pub(crate) const REST: Duration = Duration::from_millis(500);
 
 /// Timeout of work started after an interrupt, such as the audit of a trial that was cut short, on
 /// a healthy server.
-pub const AFTER_REQUEST: Duration = Duration::from_secs(5);
+pub const WORK_AFTER_INTERRUPT: Duration = Duration::from_secs(5);
 
 /// Silence after which a server that works after an interrupt is checked.
 const CHECK_INTERVAL_AFTER_REQUEST: Duration = Duration::from_millis(200);
@@ -129,7 +129,7 @@ impl TimeoutPolicy {
         let limit = if target.engine.keeps_data() { WORK_MAX.max(every) } else { every };
         let mut timeout = Self::new(limit);
         timeout.0.check = check;
-        timeout.0.limit_after_request = limit.min(AFTER_REQUEST);
+        timeout.0.limit_after_request = limit.min(WORK_AFTER_INTERRUPT);
         timeout
     }
 
@@ -168,7 +168,7 @@ impl TimeoutPolicy {
         match failure.kind {
             FailureKind::Cancelled => Some(TimedOut::Interrupted),
             FailureKind::Timeout | FailureKind::ConnectRefused | FailureKind::ConnectionLost => {
-                Some(TimedOut::Unwell { silence, fault: failure.to_string() })
+                Some(TimedOut::Unhealthy { silence, fault: failure.to_string() })
             }
             _ => None,
         }
@@ -243,7 +243,7 @@ pub(crate) enum TimedOut {
     Late { limit: Duration },
     /// The server does not answer on another connection either.
     #[error("the server has been silent for {silence:?}, and another connection failed: {fault}")]
-    Unwell { silence: Duration, fault: String },
+    Unhealthy { silence: Duration, fault: String },
     /// The user interrupted.
     #[error("interrupted before the server answered")]
     Interrupted,
@@ -252,7 +252,7 @@ pub(crate) enum TimedOut {
 impl From<TimedOut> for OperationFailure {
     fn from(reason: TimedOut) -> Self {
         let kind = match reason {
-            TimedOut::Late { .. } | TimedOut::Unwell { .. } => FailureKind::Timeout,
+            TimedOut::Late { .. } | TimedOut::Unhealthy { .. } => FailureKind::Timeout,
             TimedOut::Interrupted => FailureKind::Cancelled,
         };
         kind.failure(reason.to_string())

@@ -3,7 +3,7 @@
 //! usage: empty_event [CLIENTS] [SECONDS] [RATE]; with a rate per second it is an open loop, and
 //! the response time is the delay of events
 use dyno_engine::workload::ClientId;
-use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
+use dyno_engine::{LoadInput, Meter, Script, ScriptFailure, ScriptThreads, run_script};
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::units::Nanos;
@@ -16,7 +16,7 @@ impl Script for Empty {
         Vec::new()
     }
 
-    fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+    fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptFailure> {
         meter.ready();
         while meter.begin_event() {
             meter.end_event();

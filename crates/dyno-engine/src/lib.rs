@@ -60,7 +60,7 @@ pub use custom_audit::CustomAudit;
 pub use fatal::{Fatal, FatalCause};
 pub use measure::elsewhere::{DividedLoad, GeneratorSource, Generators, PartReport};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};
-pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
+pub use measure::meter::{Meter, Script, ScriptFailure, ScriptThreads};
 pub use measure::partial_result::PartialResult;
 pub use measure::start::Start;
 pub use session::Session;
@@ -69,5 +69,5 @@ pub use trial::{
     run_divided_load, run_divided_script, run_groups_trial, run_load, run_part, run_script,
     run_script_part, run_script_trial, run_trial,
 };
-pub use trial_input::{Node, NodeState, Repaired, TrialInput};
+pub use trial_input::{Node, NodeState, RepairedNodes, TrialInput};
 pub use worker_count::{MeasuredWorkers, default_workers};

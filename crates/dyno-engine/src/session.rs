@@ -4,7 +4,7 @@ use crate::client_id::ClientId;
 use crate::commit_ledger::INSERT;
 use crate::fatal::FatalCause;
 use crate::recording::SharedRecorder;
-use crate::recording::recorder::{Answered, UNNAMED};
+use crate::recording::recorder::{StatementOk, UNNAMED};
 use crate::settling::OpenSessions;
 use crate::window::{Period, Window};
 use dyno_drivers::{
@@ -357,8 +357,8 @@ impl Session {
     }
 
     /// Yields to other clients of the worker; for transactions that never wait.
-    pub async fn give_way(&self) {
-        self.io.give_way().await;
+    pub async fn yield_now(&self) {
+        self.io.yield_now().await;
     }
 
     /// Nanoseconds since the common start of all clients.
@@ -569,7 +569,7 @@ impl Session {
                 Ok(outcome) => {
                     let duration = end.saturating_sub(start);
                     let class = outcome.class();
-                    let answered = Answered { kind, end, duration, rows: outcome.rows, class };
+                    let answered = StatementOk { kind, end, duration, rows: outcome.rows, class };
                     recorder.statement_ok(&answered, period);
                 }
                 Err(_) => recorder.statement_failed(kind, end, period),

@@ -2,7 +2,7 @@
 //! by others, its clock, its memory, its disks.
 
 use crate::engine::Values;
-use crate::monitor::others::{self, Everybody};
+use crate::monitor::others::{self, ProcessTable};
 use crate::monitor::procfs;
 use dyno_model::observation::Observation;
 use dyno_model::warning::{Severity, Warning};
@@ -36,10 +36,10 @@ pub fn neighbours(length: Duration) -> Vec<Warning> {
         );
         values
     };
-    let (before, everybody) = (sample(), Everybody::now());
+    let (before, everybody) = (sample(), ProcessTable::now());
     thread::sleep(length);
     let others = everybody
-        .zip(Everybody::now())
+        .zip(ProcessTable::now())
         .and_then(|(from, to)| others::warning(&from, &to, &[], ticks()));
     let after = sample();
     let grown = |name: &str| Some(after.get(name)? - before.get(name)?);

@@ -7,7 +7,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::target::{QueryMode, Target};
 
 /// Result of a query.
-pub(crate) type Asked<T> = Result<T, OperationFailure>;
+pub(crate) type QueryResult<T> = Result<T, OperationFailure>;
 
 /// A connection for queries about a system. Everything is sent as text, whatever the target's query
 /// mode, so that no prepared statements stay on the server.
@@ -17,23 +17,23 @@ pub(crate) struct ControlConnection {
 
 impl ControlConnection {
     /// For queries that the system answers from its own state.
-    pub(crate) fn open(target: &Target) -> Asked<Self> {
+    pub(crate) fn open(target: &Target) -> QueryResult<Self> {
         Self::open_with(target, TimeoutPolicy::for_questions(target))
     }
 
     /// For statements whose duration depends on the amount of data; an interrupt by the user ends
     /// them.
-    pub(crate) fn open_to_work(target: &Target) -> Asked<Self> {
+    pub(crate) fn open_to_work(target: &Target) -> QueryResult<Self> {
         Self::open_with(target, TimeoutPolicy::for_work(target).hasty())
     }
 
     /// For statements that remove what dyno created, of any size, also after an interrupt by the
     /// user.
-    pub(crate) fn open_to_clean_up(target: &Target) -> Asked<Self> {
+    pub(crate) fn open_to_clean_up(target: &Target) -> QueryResult<Self> {
         Self::open_with(target, TimeoutPolicy::for_work(target).unhurried())
     }
 
-    fn open_with(target: &Target, timeout: TimeoutPolicy) -> Asked<Self> {
+    fn open_with(target: &Target, timeout: TimeoutPolicy) -> QueryResult<Self> {
         let target = Target { query_mode: QueryMode::Simple, ..target.clone() };
         let connection = block_on(Connection::connect(&target, &Io::WithTimeout(timeout)))?;
         Ok(Self { connection })
@@ -49,14 +49,14 @@ impl ControlConnection {
     }
 
     /// Result rows as text.
-    pub(crate) fn rows(&mut self, sql: &str) -> Asked<Vec<Vec<Option<String>>>> {
+    pub(crate) fn rows(&mut self, sql: &str) -> QueryResult<Vec<Vec<Option<String>>>> {
         let mut table = Table::default();
         block_on(self.connection.query(sql, &mut table))?;
         Ok(table.0)
     }
 
     /// Rows of two columns, neither of which is NULL.
-    pub(crate) fn pairs(&mut self, sql: &str) -> Asked<Vec<(String, String)>> {
+    pub(crate) fn pairs(&mut self, sql: &str) -> QueryResult<Vec<(String, String)>> {
         let rows = self.rows(sql)?;
         Ok(rows
             .into_iter()
@@ -68,7 +68,7 @@ impl ControlConnection {
     }
 
     /// The first field of the first row; `None` when there is no row or it is NULL.
-    pub(crate) fn first(&mut self, sql: &str) -> Asked<Option<String>> {
+    pub(crate) fn first(&mut self, sql: &str) -> QueryResult<Option<String>> {
         Ok(self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next().flatten()))
     }
 
@@ -78,11 +78,11 @@ impl ControlConnection {
     }
 
     /// The first field as a number; 0 when there is none.
-    pub(crate) fn count(&mut self, sql: &str) -> Asked<u64> {
+    pub(crate) fn count(&mut self, sql: &str) -> QueryResult<u64> {
         Ok(self.first(sql)?.and_then(|text| text.trim().parse().ok()).unwrap_or(0))
     }
 
-    pub(crate) fn run(&mut self, sql: &str) -> Asked<()> {
+    pub(crate) fn run(&mut self, sql: &str) -> QueryResult<()> {
         block_on(self.connection.query(sql, &mut Discard)).map(|_outcome| ())
     }
 }

@@ -2,11 +2,11 @@
 //! next to the original, on the same server or in the same folder, and carries dyno's marker, so
 //! that nothing else is ever dropped in its place.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::databases::{self, are_there, beside};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
-use crate::ownership::Making;
+use crate::ownership::CreationNote;
 use crate::probe;
 use crate::run_lock;
 use dyno_model::engine::Copying;
@@ -54,7 +54,7 @@ pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Host
         )));
     }
     remove(original)?;
-    let making = Making::begin(&databases::place(&copy));
+    let making = CreationNote::begin(&databases::place(&copy));
     let created = ControlConnection::open_to_work(original)
         .and_then(|mut session| session.run(&creation(original, &copy)).map(|()| session));
     let mut session = match created {
@@ -117,8 +117,8 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     if !is_there(original, &copy)? {
         return Ok(None);
     }
-    let lock = marker::lock(&copy)?.filter(|_| !run_lock::is_in_the_way(copy.engine));
-    let making = Making::left(&databases::place(&copy));
+    let lock = marker::lock(&copy)?.filter(|_| !run_lock::blocks_drop(copy.engine));
+    let making = CreationNote::left(&databases::place(&copy));
     let is_ours =
         marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
@@ -177,7 +177,7 @@ fn check_sessions(original: &Target) -> Result<(), HostError> {
 
 /// Fails as creating the copy would, if that can be known without creating it. Other failures to
 /// query the server are not reported here.
-fn may_create(original: &Target, copy: &Target) -> Asked<()> {
+fn may_create(original: &Target, copy: &Target) -> QueryResult<()> {
     let dialect = original.engine.dialect();
     let refused = match dialect.copying {
         Copying::Template => ControlConnection::open(original)?
@@ -222,7 +222,7 @@ fn remove_file(path: &Path) -> io::Result<()> {
 
 /// Copies tables with their rows. Views, triggers and routines are left out, because they refer to
 /// the database that they are in.
-fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> Asked<()> {
+fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> QueryResult<()> {
     let dialect = original.engine.dialect();
     let found = session.rows(dialect.tables)?;
     let of = dialect.quoted_name(&original.database);

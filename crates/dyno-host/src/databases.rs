@@ -3,10 +3,10 @@
 //! Each database is claimed and marked separately ([`marker`]). A database created by dyno is
 //! marked as such, and dropped with its content.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
-pub use crate::ownership::Making;
+pub use crate::ownership::CreationNote;
 use crate::run_lock;
 
 use dyno_model::plan::SystemSource;
@@ -29,7 +29,7 @@ pub fn are_there(base: &Target, names: &[String]) -> Result<Vec<bool>, HostError
 }
 
 fn are_seen(
-    session: Asked<ControlConnection>,
+    session: QueryResult<ControlConnection>,
     base: &Target,
     names: &[String],
 ) -> Result<Vec<bool>, HostError> {
@@ -60,7 +60,7 @@ pub fn claim(
     let mut claims = Vec::with_capacity(names.len());
     for (name, is_there) in names.iter().zip(are_there) {
         let claimed = match is_there {
-            true => claim_found(&beside(base, name), options),
+            true => claim_existing(&beside(base, name), options),
             false => make(base, name, options),
         };
         match claimed {
@@ -90,9 +90,11 @@ fn place_of(engine: Engine, endpoint: &Endpoint, database: &str) -> String {
 ///
 /// # Errors
 /// As [`marker::claim`].
-pub fn claim_found(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    match Making::left(&place(target)) {
-        Some(making) if marker::tables(target)?.is_empty() => claim_made(target, making, options),
+pub fn claim_existing(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+    match CreationNote::left(&place(target)) {
+        Some(making) if marker::tables(target)?.is_empty() => {
+            claim_created(target, making, options)
+        }
         _ => marker::claim(target, options),
     }
 }
@@ -100,13 +102,13 @@ pub fn claim_found(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim,
 /// Claims a database that dyno has just created.
 ///
 /// # Errors
-/// As [`marker::claim_made`].
-pub fn claim_made(
+/// As [`marker::claim_created`].
+pub fn claim_created(
     target: &Target,
-    making: Making,
+    making: CreationNote,
     options: &ClaimOptions<'_>,
 ) -> Result<Claim, HostError> {
-    let claim = marker::claim_made(target, options)?;
+    let claim = marker::claim_created(target, options)?;
     making.end();
     Ok(claim)
 }
@@ -114,15 +116,15 @@ pub fn claim_made(
 /// Notes that an SQLite file is about to be created. If dyno is killed before the file has a
 /// marker, the note identifies it.
 #[must_use]
-pub fn making_of(source: &SystemSource) -> Option<Making> {
+pub fn creation_note(source: &SystemSource) -> Option<CreationNote> {
     let SystemSource::Existing(system) = source else { return None };
     let is_to_be_made = matches!(&system.endpoint, Endpoint::File(path) if !path.exists());
     is_to_be_made
-        .then(|| Making::begin(&place_of(system.engine, &system.endpoint, &system.database)))
+        .then(|| CreationNote::begin(&place_of(system.engine, &system.endpoint, &system.database)))
 }
 
 fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let making = Making::begin(&place(&beside(base, name)));
+    let making = CreationNote::begin(&place(&beside(base, name)));
     if let Err(failure) =
         run(base, &format!("CREATE DATABASE {}", base.engine.dialect().quoted_name(name)))
     {
@@ -132,7 +134,7 @@ fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, 
              hint: create it, or grant the account of the URL the privilege to create databases"
         )));
     }
-    claim_made(&beside(base, name), making, options)
+    claim_created(&beside(base, name), making, options)
 }
 
 /// Removes what dyno created in a database, and the database itself if dyno created it; returns
@@ -172,13 +174,13 @@ fn emptied(
     drop_it: impl FnOnce() -> Result<(), String>,
 ) -> Result<Vec<String>, HostError> {
     let lock = marker::lock(target)?;
-    let making = Making::left(&place(target));
+    let making = CreationNote::left(&place(target));
     let is_all_ours =
         marker::is_all_ours(target)? || making.is_some() && marker::tables(target)?.is_empty();
     let mut dropped = marker::cleanup(target, &claim.replaced)?;
     if is_all_ours {
         let name = target.database_name();
-        let lock = lock.filter(|_| !run_lock::is_in_the_way(target.engine));
+        let lock = lock.filter(|_| !run_lock::blocks_drop(target.engine));
         drop(claim);
         drop_it()
             .map_err(|why| HostError::new(format!("cannot drop the database {name:?}: {why}")))?;
@@ -191,7 +193,7 @@ fn emptied(
     Ok(dropped)
 }
 
-fn run(base: &Target, sql: &str) -> Asked<()> {
+fn run(base: &Target, sql: &str) -> QueryResult<()> {
     ControlConnection::open_to_clean_up(base)?.run(sql)
 }
 
@@ -218,12 +220,12 @@ mod tests {
         let none = BTreeSet::new();
         assert_eq!(clean_up_own(&target, Claim::default()).unwrap(), Vec::<String>::new());
         assert!(!path.exists(), "who looks makes none");
-        with_table(marker::claim_made(&target, &OPTIONS).unwrap());
+        with_table(marker::claim_created(&target, &OPTIONS).unwrap());
         // The next copy is created in the same file.
         with_table(marker::renew(&target, &none, &OPTIONS).unwrap());
         assert_eq!(clean_up_own(&target, Claim::default()).unwrap(), ["rush", "own.db"]);
         assert!(!path.exists());
-        with_table(marker::claim_made(&target, &OPTIONS).unwrap());
+        with_table(marker::claim_created(&target, &OPTIONS).unwrap());
         ask(&target, "CREATE TABLE theirs (id INTEGER)");
         assert_eq!(clean_up_own(&target, Claim::default()).unwrap(), ["rush"]);
         assert!(path.exists(), "somebody has put a table there");

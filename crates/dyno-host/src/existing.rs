@@ -1,6 +1,6 @@
 //! Systems that dyno did not start: their password, version and settings.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions;
 use crate::error::HostError;
 use crate::queries::pooler::{self, Pooler};
@@ -179,7 +179,7 @@ pub fn connect_to_clean_up(
 }
 
 fn connect_by(
-    open: fn(&Target) -> Asked<ControlConnection>,
+    open: fn(&Target) -> QueryResult<ControlConnection>,
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,

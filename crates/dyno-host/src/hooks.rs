@@ -176,7 +176,7 @@ impl LifecycleHooks<'_> {
     }
 
     fn launch(&self, command: &str, asked: &Settings, log: PathBuf) -> Launch {
-        shell::launch(&in_the_open(command), environment(self.name, asked), log)
+        shell::launch(&with_default_umask(command), environment(self.name, asked), log)
     }
 
     /// Checks that a system that is to be started is not running yet.
@@ -272,7 +272,7 @@ impl LifecycleHooks<'_> {
         match restoration {
             None => {
                 let environment = environment(self.name, asked);
-                let command = in_the_open(command);
+                let command = with_default_umask(command);
                 let supervisor = &self.supervisor;
                 shell::run(&name, &command, environment, limit, Remaining::Stay, supervisor)
             }
@@ -280,7 +280,7 @@ impl LifecycleHooks<'_> {
                 restoration.commands += 1;
                 let output = restoration.folder.join(format!("output-{}", restoration.commands));
                 let launch = Launch { leaves_running: true, ..self.launch(command, asked, output) };
-                shell::carry_out(&mut restoration.supervisor, launch, &name, limit)
+                shell::run_in(&mut restoration.supervisor, launch, &name, limit)
             }
         }
     }
@@ -296,7 +296,7 @@ struct Waiting {
 }
 
 /// The supervisor creates private files by default, and the server may become its child.
-fn in_the_open(command: &str) -> String {
+fn with_default_umask(command: &str) -> String {
     format!("umask 022\n{command}")
 }
 

@@ -42,7 +42,7 @@ pub fn run(
         supervisor.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
     let leaves_running = remaining == Remaining::Stay;
     let launch = Launch { leaves_running, ..launch(command, environment, folder.join("output")) };
-    carry_out(&mut supervisor, launch, name, limit)
+    run_in(&mut supervisor, launch, name, limit)
 }
 
 /// A shell with a command. Of dyno's environment the command sees only the home folder.
@@ -67,7 +67,7 @@ pub(crate) fn launch(
 ///
 /// # Errors
 /// When it fails, with the end of its output; or exceeds the limit, after which it is stopped.
-pub(crate) fn carry_out(
+pub(crate) fn run_in(
     supervisor: &mut Supervisor,
     launch: Launch,
     name: &str,

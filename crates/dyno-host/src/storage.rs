@@ -44,7 +44,7 @@ pub fn prepare(
     }
     if let Some(command) = &storage.before {
         let launch = launch(storage, command, log("before"));
-        shell::carry_out(
+        shell::run_in(
             supervisor,
             launch,
             &format!("storage {name:?}: the command `before`"),

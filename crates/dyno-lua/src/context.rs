@@ -5,7 +5,7 @@ use crate::environment::Environment;
 use crate::error::ErrorKind;
 use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
-use crate::sql::{Around, Done, Interrupts, Sql, TROUBLE};
+use crate::sql::{CallContext, Done, Interrupts, Sql, TROUBLE};
 use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
@@ -78,9 +78,9 @@ impl Context {
     #[inline]
     pub(crate) fn ask(
         &mut self,
-        work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done,
+        work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done,
     ) -> f64 {
-        let mut around = Around {
+        let mut around = CallContext {
             environment: &self.environment,
             meter: &mut *self.meter,
             interrupts: &self.interrupts,
@@ -128,7 +128,7 @@ pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
 
 /// As [`with`], for an SQL operation: see [`Context::ask`].
 #[inline]
-pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
+pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done) -> f64 {
     with(TROUBLE, |context| context.ask(work))
 }
 
@@ -144,12 +144,12 @@ pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
 
 /// A state whose code runs on this thread. Its context belongs to the thread until this is dropped;
 /// entering can be nested.
-pub(crate) struct Entered<'a> {
+pub(crate) struct ContextGuard<'a> {
     home: &'a RefCell<Option<Box<Context>>>,
     outer: Option<Box<Context>>,
 }
 
-impl<'a> Entered<'a> {
+impl<'a> ContextGuard<'a> {
     /// Enters the state whose context is stored in `home`.
     pub(crate) fn new(home: &'a RefCell<Option<Box<Context>>>) -> Self {
         let own = home.borrow_mut().take();
@@ -157,7 +157,7 @@ impl<'a> Entered<'a> {
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for ContextGuard<'_> {
     fn drop(&mut self) {
         let own = CURRENT.replace(self.outer.take());
         *self.home.borrow_mut() = own;

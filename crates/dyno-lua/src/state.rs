@@ -1,6 +1,6 @@
 //! A Lua state with sysbench's API.
 
-use crate::context::{Context, Entered, Role};
+use crate::context::{Context, ContextGuard, Role};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
 use crate::meter::Meter;
@@ -49,7 +49,7 @@ impl State {
     /// When the script is not found, has a syntax error, or raises an error at its top level.
     pub fn load(environment: &Arc<Environment>, role: Role) -> Result<Self> {
         let state = Self::open(environment, role)?;
-        let entered = Entered::new(&state.home);
+        let entered = ContextGuard::new(&state.home);
         state.run_script(&environment.script)?;
         state.own("top_level_ended")?.call::<()>(())?;
         drop(entered);
@@ -60,7 +60,7 @@ impl State {
     /// Collects garbage: the remains of loading and preparing would stay for the whole run, because
     /// events rarely produce enough garbage for a collection.
     pub fn settle(&self) {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         // Errors of a script's own finalisers are ignored.
         let _ = self.own("settle").map(|settle| settle.call::<()>(()));
     }
@@ -74,7 +74,7 @@ impl State {
         let native = lua.create_table()?;
         let mut state =
             Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
-        let entered = Entered::new(&state.home);
+        let entered = ContextGuard::new(&state.home);
         natives::fill(&lua, &native)?;
         native.set("transfer", transfer)?;
         native.set("transfer_max", TRANSFER_MAX)?;
@@ -189,7 +189,7 @@ impl State {
     /// # Errors
     /// When the table is malformed.
     pub fn declared_options(&self) -> Result<Option<Vec<DeclaredOption>>> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let options = match self.native().get::<Table>("cmdline")?.get("options")? {
             Value::Nil => return Ok(None),
             Value::Table(options) => options,
@@ -219,7 +219,7 @@ impl State {
         values: &BTreeMap<String, OptionValue>,
         globals: &[String],
     ) -> Result<()> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let lua = self.lua();
         let table = lua.create_table()?;
         for (name, value) in values {
@@ -239,7 +239,7 @@ impl State {
 
     /// From here on, records which options of `sysbench.opt` are read.
     pub fn watch_options(&self) -> Result<()> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         Ok(self.own("watch_options")?.call(())?)
     }
 
@@ -247,7 +247,7 @@ impl State {
     /// over all, or nothing was recorded.
     #[must_use]
     pub fn options_read(&self) -> Option<BTreeSet<String>> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let read = self.native().get::<Table>("options_read").ok()?;
         let names = read.pairs::<String, Value>().map(|pair| pair.map(|(name, _)| name));
         let names: BTreeSet<String> = names.collect::<mlua::Result<_>>().ok()?;
@@ -258,7 +258,7 @@ impl State {
     /// worker thread instead of once in the main state; `None` when it has no function.
     #[must_use]
     pub fn is_parallel_command(&self, name: &str) -> Option<bool> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         self.native()
             .get::<Function>("find_command")
             .and_then(|find| find.call(name))
@@ -270,7 +270,7 @@ impl State {
     /// its chunk and line. Scripts that take it from the same module have the same.
     #[must_use]
     pub fn origin(&self, command: &str) -> Option<(String, usize)> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let globals = self.lua().globals();
         let own = || -> mlua::Result<Function> {
             let cmdline = globals.get::<Table>("sysbench")?.get::<Table>("cmdline")?;
@@ -283,7 +283,7 @@ impl State {
     /// Whether there is a global function of that name.
     #[must_use]
     pub fn has_function(&self, name: &str) -> bool {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         matches!(self.lua().globals().get(name), Ok(Value::Function(_)))
     }
 
@@ -291,13 +291,13 @@ impl State {
     /// are then called, including tables with `__call`.
     #[must_use]
     pub fn has_global(&self, name: &str) -> bool {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         !matches!(self.lua().globals().get(name), Ok(Value::Nil) | Err(_))
     }
 
     /// Runs a custom command. False when it returned `false`; anything else is success.
     pub fn call_command(&self, name: &str) -> Result<bool> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let answer = self.protected(&self.own("call_command")?, name)?;
         Ok(!matches!(answer, Value::Boolean(false)))
     }
@@ -309,7 +309,7 @@ impl State {
     /// [`ErrorKind::MissingFunction`] when there is no such function, otherwise what the script
     /// raised.
     pub fn call(&self, name: &str, thread: Option<u32>) -> Result<()> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         match (self.lua().globals().get(name), thread) {
             (Ok(Value::Nil) | Err(_), _) => Err(ScriptError::new(
                 ErrorKind::MissingFunction,
@@ -338,7 +338,7 @@ impl State {
     /// True when the script defines its own event loop.
     #[must_use]
     pub fn has_own_loop(&self) -> bool {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let usual: mlua::Result<Value> = self.native().get("thread_run");
         let found: mlua::Result<Value> = self.lua().globals().get("thread_run");
         !matches!((usual, found), (Ok(usual), Ok(found)) if usual == found)
@@ -352,7 +352,7 @@ impl State {
     }
 
     fn hook(&self, report: Report) -> Option<Value> {
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let sysbench: Table = self.lua().globals().get("sysbench").ok()?;
         sysbench.get::<Table>("hooks").ok()?.get(report.hook()).ok()
     }
@@ -368,7 +368,7 @@ impl State {
                 "the script has no such report hook",
             ));
         };
-        let _entered = Entered::new(&self.home);
+        let _entered = ContextGuard::new(&self.home);
         let table = self.lua().create_table_from(stat.iter().copied())?;
         self.protected(&hook, table).map(|_| ())
     }
@@ -388,7 +388,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        let entered = Entered::new(&self.home);
+        let entered = ContextGuard::new(&self.home);
         // Finalisers run now, including those of scripts.
         self.native = None;
         self.lua = None;

@@ -16,13 +16,13 @@ use dyno_model::words::begins_with;
 use std::collections::{BTreeSet, HashSet};
 
 /// The variables that may have a value when a script's statements are sent.
-pub(crate) struct Settable {
+pub(crate) struct KnownVariables {
     slots: HashSet<Slot>,
     /// True where rows are stored whose columns only the server knows.
     is_open: bool,
 }
 
-impl Settable {
+impl KnownVariables {
     /// `beginning` are the variables at the start of every transaction.
     pub(crate) fn of(script: &Script, beginning: &Variables, names: &Names) -> Self {
         let mut slots: HashSet<Slot> = names.all().filter(|slot| beginning.is_set(*slot)).collect();
@@ -74,7 +74,7 @@ fn columns(sql: &Sql) -> Option<HashSet<String>> {
 /// With the statement and a remedy.
 pub(crate) fn check(
     script: &Script,
-    settable: &Settable,
+    settable: &KnownVariables,
     names: &Names,
     mode: QueryMode,
 ) -> Result<(), String> {
@@ -112,7 +112,7 @@ pub(crate) fn check(
 
 /// The statements to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum StatementFilter {
     All,
     /// Those with variables, which may be sent in two ways.
     WithVariables,
@@ -120,7 +120,7 @@ pub(crate) enum Which {
 
 /// The server's verdict on statements.
 #[derive(Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct PrepareCheck {
     /// Kinds that must be sent as text.
     pub(crate) as_text: BTreeSet<u16>,
     /// Errors of statements that are rejected in both forms.
@@ -136,12 +136,12 @@ pub(crate) struct Tried {
 pub(crate) async fn tried(
     program: &Program,
     beginning: &Variables,
-    which: Which,
+    which: StatementFilter,
     connection: &mut Connection,
-) -> Result<Tried, OperationFailure> {
-    let mut tried = Tried::default();
+) -> Result<PrepareCheck, OperationFailure> {
+    let mut tried = PrepareCheck::default();
     for (script, kinds) in program.scripts.iter().zip(&program.kind_of) {
-        let settable = Settable::of(script, beginning, &program.names);
+        let settable = KnownVariables::of(script, beginning, &program.names);
         let values = sample(script, beginning, &program.names);
         let (mut is_told, mut is_in_pipeline) = (true, false);
         for (command, kind) in script.commands.iter().zip(kinds) {
@@ -156,10 +156,10 @@ pub(crate) async fn tried(
                 tried.as_text.insert(*kind);
                 continue;
             }
-            if which == Which::WithVariables && sql.variables().next().is_none() {
+            if which == StatementFilter::WithVariables && sql.variables().next().is_none() {
                 continue;
             }
-            let look = Look { program, sql, values: &values, is_in_pipeline };
+            let look = StatementCheck { program, sql, values: &values, is_in_pipeline };
             let verdict = match settable.needs_text(sql) || program.query_mode == QueryMode::Simple
             {
                 true => look.as_text(connection).await?.map_or(Verdict::Text, Verdict::Refused),
@@ -190,14 +190,14 @@ enum Verdict {
 }
 
 /// A statement to try, with values for its variables.
-struct Look<'a> {
+struct StatementCheck<'a> {
     program: &'a Program,
     sql: &'a Sql,
     values: &'a Variables,
     is_in_pipeline: bool,
 }
 
-impl Look<'_> {
+impl StatementCheck<'_> {
     /// Tries to prepare it; if that fails and it has variables, tries it as text.
     async fn either(&self, connection: &mut Connection) -> Result<Verdict, OperationFailure> {
         let template = self.sql.template();

@@ -8,13 +8,13 @@ use crate::expression::variables::{Names, Slot, Variables, is_name};
 use crate::perform::{Performer, Program, Refusal, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
 use crate::script::{self, Action, Amount, DEFINING, NO_STATEMENT, Script};
-use crate::sending::{self, Settable, Which};
+use crate::sending::{self, KnownVariables, StatementFilter};
 use crate::session_state::lasts;
 use crate::setup::Setup;
 use crate::terminal::Terminal;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
 use dyno_engine::random::Random;
-use dyno_engine::text::lasting;
+use dyno_engine::text::intern;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, NoData, Workload, isolation_option, isolation_setup,
 };
@@ -132,7 +132,7 @@ impl Transactions {
         }
         let beginning = beginning(options, &mut names)?;
         for script in &mut scripts {
-            let settable = Settable::of(script, &beginning, &names);
+            let settable = KnownVariables::of(script, &beginning, &names);
             script.keep_slices(&names, |slot| settable.has(slot));
             if let Some(slot) = unset(script, &settable) {
                 return Err(nothing_sets(&script.name, names.name(slot)));
@@ -207,7 +207,8 @@ impl Transactions {
             target,
             &Io::WithTimeout(TimeoutPolicy::for_questions(target)),
         ))?;
-        let tried = sending::tried(&self.program, &self.beginning, Which::All, &mut connection);
+        let tried =
+            sending::tried(&self.program, &self.beginning, StatementFilter::All, &mut connection);
         let mut refused = block_on(tried)?.refused;
         refused.extend(block_on(self.audit.rehearse(&mut connection))?);
         block_on(connection.close());
@@ -280,7 +281,7 @@ fn beginning(options: &WorkloadOptions, names: &mut Names) -> Result<Variables, 
 }
 
 /// A variable that a script needs and nothing sets.
-fn unset(script: &Script, settable: &Settable) -> Option<Slot> {
+fn unset(script: &Script, settable: &KnownVariables) -> Option<Slot> {
     let mut needed = Vec::new();
     for command in &script.commands {
         match &command.action {
@@ -443,7 +444,7 @@ impl Workload for Transactions {
     }
 
     fn transactions(&self) -> Vec<&'static str> {
-        self.program.scripts.iter().map(|script| lasting(&script.name)).collect()
+        self.program.scripts.iter().map(|script| intern(&script.name)).collect()
     }
 
     fn name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
@@ -471,7 +472,7 @@ impl Workload for Transactions {
     /// Also finds the statements that the server can prepare, because their tables exist now.
     async fn baseline(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
         if self.program.query_mode != QueryMode::Simple {
-            let which = Which::WithVariables;
+            let which = StatementFilter::WithVariables;
             let tried = sending::tried(&self.program, &self.beginning, which, connection).await?;
             self.program.sent_as_text.get_or_init(|| tried.as_text);
         }
@@ -516,7 +517,7 @@ impl Transactions {
         let outcome = attempt(performer, session, script).await;
         if !performer.has_waited {
             // A script whose branches send nothing would block the others of its thread.
-            session.give_way().await;
+            session.yield_now().await;
         }
         let failure = match outcome {
             Ok(()) if !session.connection().is_in_transaction() => return Ok(()),

@@ -583,5 +583,5 @@ fn generator_facts_written_by_older_versions_can_be_read() {
     assert_eq!((generator.wakeup_lag_p99, generator.held_up()), (7, None));
     let warning: Warning =
         serde_json::from_str(r#"{"warning":"little-gap","share":0.05}"#).expect("it had that name");
-    assert_eq!(warning, Warning::HeldUp { share: 0.05 });
+    assert_eq!(warning, Warning::Stalled { share: 0.05 });
 }

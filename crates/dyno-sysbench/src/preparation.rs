@@ -46,7 +46,7 @@ impl Before {
 }
 
 /// The names that both have with different values.
-pub(crate) fn at_odds(
+pub(crate) fn conflicting_options(
     one: &BTreeMap<String, String>,
     other: &BTreeMap<String, String>,
 ) -> BTreeSet<String> {

@@ -5,7 +5,7 @@ use crate::job::{INTERRUPTED, Job, OK};
 use crate::logger::{Logger, Terminal, Transcript};
 use crate::options::definition::{Definition, Kind, recorded};
 use crate::options::{OptionError, Options, registry};
-use crate::preparation::{Before, Origin, Origins, Read, already, at_odds};
+use crate::preparation::{Before, Origin, Origins, Read, already, conflicting_options};
 use crate::run::commands::{self, failed, watched};
 use crate::run::reporter::Start;
 use crate::run::scripts::{self, LuaScripts, Part, kinds};
@@ -456,7 +456,7 @@ impl Scripts {
     /// run.
     pub fn leave_to(&mut self, others: &mut Self) {
         let (own, others) = (&mut self.data, &mut others.data);
-        if !at_odds(&own.source.modules, &others.source.modules).is_empty() {
+        if !conflicting_options(&own.source.modules, &others.source.modules).is_empty() {
             return;
         }
         for (command, origins) in &mut own.origins {
@@ -464,7 +464,7 @@ impl Scripts {
                 let Some(theirs) = others.origins[command].get(origin) else { return true };
                 // Some create a table per thread.
                 others.threads = others.threads.max(own.threads);
-                let options = at_odds(given, theirs);
+                let options = conflicting_options(given, theirs);
                 let is_another = !options.is_empty();
                 if is_another && *command == PREPARE {
                     let read = others.read.get_or_insert_default();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// starts with `text` (within the bytes of one read) still reaches the server; when the server
 /// answers, the client's connection is closed without the answer.
 #[derive(Debug)]
-pub struct AnswerThief {
+pub struct ResponseDroppingProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -23,7 +23,7 @@ struct Shared {
     is_over: Arc<AtomicBool>,
 }
 
-impl AnswerThief {
+impl ResponseDroppingProxy {
     /// Starts a proxy in front of a server that withholds `answers` answers to requests that
     /// contain `text`.
     #[must_use]
@@ -51,7 +51,7 @@ impl AnswerThief {
     }
 }
 
-impl Drop for AnswerThief {
+impl Drop for ResponseDroppingProxy {
     fn drop(&mut self) {
         leave(self.address, &self.shared.is_over);
     }
@@ -159,7 +159,7 @@ mod tests {
             }
             heard
         });
-        let thief = AnswerThief::new("127.0.0.1", port, "COMMIT", 1);
+        let thief = ResponseDroppingProxy::new("127.0.0.1", port, "COMMIT", 1);
         let mut client = TcpStream::connect(thief.address()).unwrap();
         let mut answer = [0; 3];
         client.write_all(b"BEGIN.").unwrap();

@@ -25,10 +25,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-pub use answer_thief::AnswerThief;
+pub use answer_thief::ResponseDroppingProxy;
 pub use dyno_host::server::RunningServer;
 pub use pooler::Pooler;
-pub use silencer::Silencer;
+pub use silencer::BlackholeProxy;
 pub use tempfile::TempDir;
 
 /// Environment variable that makes a missing server fail the tests that need it.

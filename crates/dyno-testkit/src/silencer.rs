@@ -11,7 +11,7 @@ use std::time::Duration;
 /// one read). From then on nothing is forwarded in either direction: connections stay open, and new
 /// ones are accepted without a greeting.
 #[derive(Debug)]
-pub struct Silencer {
+pub struct BlackholeProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -23,7 +23,7 @@ struct Shared {
     is_over: Arc<AtomicBool>,
 }
 
-impl Silencer {
+impl BlackholeProxy {
     /// Starts a proxy in front of a server. It forwards everything until [`Self::listen_for`].
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
@@ -60,7 +60,7 @@ impl Silencer {
     }
 }
 
-impl Drop for Silencer {
+impl Drop for BlackholeProxy {
     fn drop(&mut self) {
         leave(self.address, &self.shared.is_over);
     }
@@ -120,7 +120,7 @@ mod tests {
                 });
             }
         });
-        let silencer = Silencer::new("127.0.0.1", port);
+        let silencer = BlackholeProxy::new("127.0.0.1", port);
         let mut client = TcpStream::connect(silencer.address()).unwrap();
         let mut answer = [0];
         client.write_all(b"q").unwrap();

@@ -149,7 +149,7 @@ fn spec() -> String {
                 text,
                 "| `{}` | {} | {} | {} |",
                 key.name,
-                cell(&key.takes.to_string()),
+                cell(&key.value_type.to_string()),
                 cell(key.default),
                 cell(key.help)
             );

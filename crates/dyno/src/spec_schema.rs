@@ -1,7 +1,7 @@
 //! The JSON schema of spec files, from the table of keys: editors with a TOML plug-in complete and
 //! check specs with it.
 
-use dyno_model::spec::keys::{Key, SECTIONS, Section, Takes};
+use dyno_model::spec::keys::{Key, SECTIONS, Section, ValueType};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -68,18 +68,18 @@ fn value(key: &Key, path: &str) -> Value {
     };
     let list = |of: Value| json!({ "type": "array", "items": of });
     let text = || json!({ "type": "string" });
-    match &key.takes {
-        Takes::Integer(range) if path == "design.blocks" => {
+    match &key.value_type {
+        ValueType::Integer(range) if path == "design.blocks" => {
             json!({ "anyOf": [whole(range), { "const": "auto" }] })
         }
-        Takes::Integer(range) => whole(range),
-        Takes::IntegerOrList(range) => json!({ "anyOf": [whole(range), list(whole(range))] }),
-        Takes::Integers(range) => list(whole(range)),
-        Takes::Duration { .. } | Takes::Rate => text(),
-        Takes::StageRate => json!({ "anyOf": [text(), { "const": 0 }, { "type": "array" }] }),
-        Takes::RateOrClients => json!({ "anyOf": [text(), { "type": "integer" }] }),
-        Takes::NumbersFrom(least) => list(json!({ "type": "number", "minimum": least })),
-        Takes::Words(words) => in_words(words, path),
+        ValueType::Integer(range) => whole(range),
+        ValueType::IntegerOrList(range) => json!({ "anyOf": [whole(range), list(whole(range))] }),
+        ValueType::Integers(range) => list(whole(range)),
+        ValueType::Duration { .. } | ValueType::Rate => text(),
+        ValueType::StageRate => json!({ "anyOf": [text(), { "const": 0 }, { "type": "array" }] }),
+        ValueType::RateOrClients => json!({ "anyOf": [text(), { "type": "integer" }] }),
+        ValueType::NumbersFrom(least) => list(json!({ "type": "number", "minimum": least })),
+        ValueType::Words(words) => in_words(words, path),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{MIN_REPEATS, Random, is_told, out};
 use dyno_analysis::stats::compare::RatioTest;
 use dyno_analysis::stats::gate::{self, QuestionTests};
-use dyno_analysis::stats::sides::{Cell, Origin, over_all, with_runs};
+use dyno_analysis::stats::sides::{Cell, Origin, overall, with_runs};
 use dyno_analysis::stats::verdict::{self, Rules};
 
 /// Metrics of a page of `dyno compare`, and how much of a trial's scatter they share.
@@ -56,19 +56,19 @@ pub(crate) fn two_sides(random: &mut Random, reports: usize) {
                 };
                 let mut sums = [0.0; 8];
                 for _ in 0..reports {
-                    let [before, over_all, now] = truth.found(random);
+                    let [before, overall, now] = truth.found(random);
                     let any = |it: &[bool]| f64::from(u8::from(it.contains(&true)));
                     sums[0] += any(&before);
-                    sums[1] += any(&over_all);
-                    sums[2] += any(&[over_all, now].concat());
+                    sums[1] += any(&overall);
+                    sums[2] += any(&[overall, now].concat());
                     let share = |it: &[bool]| {
                         it.iter().filter(|it| **it).count() as f64 / it.len().max(1) as f64
                     };
                     let all =
                         TwoSides { effect: 0.05_f64.ln_1p(), changed: configurations, ..truth };
-                    let [before, over_all, now] = all.found(random);
+                    let [before, overall, now] = all.found(random);
                     sums[3] += share(&before);
-                    sums[4] += share(&over_all);
+                    sums[4] += share(&overall);
                     sums[5] += share(&now);
                     let one = TwoSides { effect: 0.2_f64.ln_1p(), changed: 1, ..truth };
                     let [before, _, now] = one.found(random);
@@ -115,7 +115,7 @@ impl TwoSides {
             .iter()
             .enumerate()
             .map(|(metric, cells)| {
-                let found = over_all(cells, MIN_REPEATS);
+                let found = overall(cells, MIN_REPEATS);
                 let tests: Vec<RatioTest> = (0..self.configurations)
                     .filter_map(|at| Some(with_runs(&tested(metric, at)?, &cells[at], found.runs)))
                     .collect();

@@ -9,7 +9,7 @@
 //!   limits; `course`: their trials over time;
 //! * `measured`: the figures of two matched configurations before judgement; `verdicts`: ratios and
 //!   verdicts of each configuration;
-//! * `over_all`: one effect over all configurations, by metric and by kind of statement.
+//! * `overall`: one effect over all configurations, by metric and by kind of statement.
 //!
 //! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`])
 //! gives the verdicts over all configurations, and Welch's test on logarithms
@@ -23,7 +23,7 @@ mod limits;
 mod matching;
 mod measured;
 pub mod model;
-mod over_all;
+mod overall;
 pub(crate) mod pool;
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
 use model::{
     COMPARE_FORMAT, CompareModel, ConfigurationName, ConfigurationPair, Level, MetricPair, Outcome,
-    OverAll, RunRow, SideFigures, SideName, SideRow,
+    OverallEffect, RunRow, SideFigures, SideName, SideRow,
 };
 use pool::{Pool, PooledConfiguration};
 use std::collections::BTreeMap;
@@ -162,7 +162,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
         .runs
         .first()
         .map_or_else(ComparisonMetric::default, |run| run.plan.primary_metric());
-    let verdicts::Verdicts { metrics, without_figures, over_all, statements, rules } =
+    let verdicts::Verdicts { metrics, without_figures, overall, statements, rules } =
         verdicts::verdicts(&pairs, &question.metrics, primary, question.rules);
     let configurations: Vec<ConfigurationPair> = matching
         .pairs
@@ -186,13 +186,13 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
         title: None,
-        outcome: outcome(&configurations, &over_all, question.metrics.len() < METRICS.len()),
+        outcome: outcome(&configurations, &overall, question.metrics.len() < METRICS.len()),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
         warnings,
         only_base: pick(&names.0, &matching.only_base),
         only_new: pick(&names.1, &matching.only_new),
-        over_all,
+        overall,
         statements,
         limits: limits::both(&base.runs, &new.runs),
         courses: course::courses(
@@ -281,7 +281,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
 /// few transactions for them; that is no failure unless they were requested by name.
 fn outcome(
     configurations: &[ConfigurationPair],
-    over_all: &[OverAll],
+    overall: &[OverallEffect],
     are_metrics_named: bool,
 ) -> Outcome {
     let verdicts: Vec<Verdict> =
@@ -294,18 +294,18 @@ fn outcome(
     // With a single configuration, its verdicts are the overall ones.
     let of_all = |wanted: Verdict| match configurations {
         [_] => 0,
-        _ => count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
+        _ => count(overall.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
     };
     let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
-        verdict: headline(configurations, over_all, worse + worse_over_all > 0),
+        verdict: headline(configurations, overall, worse + worse_over_all > 0),
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
         worse,
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
-        not_made: not_made(configurations, over_all, are_metrics_named),
+        not_made: not_made(configurations, overall, are_metrics_named),
         better_over_all: of_all(Verdict::Better),
         worse_over_all,
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
@@ -316,13 +316,13 @@ fn outcome(
 /// with two trials on each side is part of the effect over all configurations.
 fn not_made(
     configurations: &[ConfigurationPair],
-    over_all: &[OverAll],
+    overall: &[OverallEffect],
     are_metrics_named: bool,
 ) -> u32 {
     let is_in_effect = |it: &MetricPair| {
-        let is_tested = |all: &OverAll| all.metric == it.metric && all.effect.p.is_some();
+        let is_tested = |all: &OverallEffect| all.metric == it.metric && all.effect.p.is_some();
         let repeats = it.base.zip(it.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
-        repeats >= 2 && over_all.iter().any(is_tested)
+        repeats >= 2 && overall.iter().any(is_tested)
     };
     let is_untested = |it: &&MetricPair| {
         it.verdict == Verdict::Inconclusive && it.p.is_none() && !is_in_effect(it)
@@ -337,10 +337,10 @@ fn not_made(
 /// other metrics count only if the primary metric does not differ.
 fn headline(
     configurations: &[ConfigurationPair],
-    over_all: &[OverAll],
+    overall: &[OverallEffect],
     is_worse_elsewhere: bool,
 ) -> Verdict {
-    let Some(primary) = over_all.first() else { return Verdict::Inconclusive };
+    let Some(primary) = overall.first() else { return Verdict::Inconclusive };
     let of_configurations = configurations.iter().flat_map(|pair| &pair.metrics);
     let of_configurations =
         of_configurations.filter(|it| it.metric == primary.metric).map(|it| it.verdict);

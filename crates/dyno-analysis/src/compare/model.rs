@@ -35,9 +35,9 @@ pub struct CompareModel {
     pub warnings: Vec<CompareWarning>,
     /// One effect over all configurations for each metric with figures, the primary metric first;
     /// with a single configuration, its own effect.
-    pub over_all: Vec<OverAll>,
+    pub overall: Vec<OverallEffect>,
     /// The same for the mean time of each kind of statement.
-    pub statements: Vec<OverAll>,
+    pub statements: Vec<OverallEffect>,
     /// The results of each side's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitPair>,
@@ -57,23 +57,23 @@ pub struct CompareModel {
 impl CompareModel {
     /// The effect on the primary metric, reported first; `None` if no figure can be compared.
     #[must_use]
-    pub fn headline(&self) -> Option<&OverAll> {
-        self.over_all.first()
+    pub fn headline(&self) -> Option<&OverallEffect> {
+        self.overall.first()
     }
 
     /// Effects over all configurations; empty for a single configuration.
-    pub fn over_configurations(&self) -> impl Iterator<Item = &OverAll> {
-        self.over_all.iter().filter(|_| self.configurations.len() > 1)
+    pub fn over_configurations(&self) -> impl Iterator<Item = &OverallEffect> {
+        self.overall.iter().filter(|_| self.configurations.len() > 1)
     }
 
     /// Decided effects: better, worse or equivalent; that on the primary metric first.
-    pub fn decided(&self) -> impl Iterator<Item = &OverAll> {
-        self.over_all.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::is_decided))
+    pub fn decided(&self) -> impl Iterator<Item = &OverallEffect> {
+        self.overall.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::is_decided))
     }
 
     /// Effects that the data could not decide.
-    pub fn undecided(&self) -> impl Iterator<Item = &OverAll> {
-        self.over_all.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
+    pub fn undecided(&self) -> impl Iterator<Item = &OverallEffect> {
+        self.overall.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
     }
 
     /// The configuration whose figures are reported first: the one with the best value of the
@@ -322,7 +322,7 @@ pub struct ByRanks {
 
 /// New against base over all comparable configurations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OverAll {
+pub struct OverallEffect {
     /// The compared metric.
     pub metric: ComparisonMetric,
     /// The kind of statement whose mean time is compared; absent for transactions.

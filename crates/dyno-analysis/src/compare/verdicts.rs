@@ -5,9 +5,9 @@
 //! together, the primary one first, because any of them can fail a build.
 
 use super::measured::{Measured, Sides, measured};
-use super::over_all::{MetricQuestion, statements};
+use super::overall::{MetricQuestion, statements};
 use crate::compare::model::{
-    CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverAll,
+    CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverallEffect,
 };
 use crate::comparisons::{MIN_REPEATS, settle_bound, tell};
 use crate::eligibility::counted_against;
@@ -26,9 +26,9 @@ pub(super) struct Verdicts {
     /// Metrics without figures on one side, by pair of configurations.
     pub(super) without_figures: Vec<Vec<ComparisonMetric>>,
     /// One effect over all configurations, by metric, the primary one first.
-    pub(super) over_all: Vec<OverAll>,
+    pub(super) overall: Vec<OverallEffect>,
     /// The same for kinds of statements.
-    pub(super) statements: Vec<OverAll>,
+    pub(super) statements: Vec<OverallEffect>,
     /// The rules behind the verdicts.
     pub(super) rules: CompareRules,
 }
@@ -61,11 +61,11 @@ pub(super) fn verdicts(
         [only] => all[*only].iter().find(|one| one.metric == it.metric).map(|one| one.effect),
         _ => None,
     };
-    let over_all = |(it, judged): (&MetricQuestion<'_>, &gate::QuestionVerdicts)| {
-        let over_all = it.over_all(judged.effect, Some(judged), rules);
-        OverAll { effect: alone(it).unwrap_or(over_all.effect), ..over_all }
+    let overall = |(it, judged): (&MetricQuestion<'_>, &gate::QuestionVerdicts)| {
+        let overall = it.overall(judged.effect, Some(judged), rules);
+        OverallEffect { effect: alone(it).unwrap_or(overall.effect), ..overall }
     };
-    let over_all = asked.iter().zip(&judged).map(over_all).collect();
+    let overall = asked.iter().zip(&judged).map(overall).collect();
     let family = count(asked.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(Measured::into_pair).collect()).collect();
@@ -83,7 +83,7 @@ pub(super) fn verdicts(
         .map(|row| row.into_iter().map(|it| it.metric).collect())
         .collect();
     let statements = statements(pairs, &judged, rules);
-    Verdicts { metrics, without_figures, over_all, statements, rules: rules_made }
+    Verdicts { metrics, without_figures, overall, statements, rules: rules_made }
 }
 
 /// The question about each metric with figures, the primary metric first.

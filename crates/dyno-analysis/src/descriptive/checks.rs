@@ -287,7 +287,7 @@ pub(crate) fn generator(records: &[&TrialRecord]) -> Figures {
     Figures::from([
         (Metric::Workers, Some(most.into())),
         (Metric::WorkerCpu, Some(busiest.into())),
-        (Metric::HeldUp, held_up.map(|share| (100.0 * share).into())),
+        (Metric::Stalled, held_up.map(|share| (100.0 * share).into())),
         (Metric::CpuUserPerStatement, Some(per_statement(|it| it.cpu_user).into())),
         (Metric::CpuSystemPerStatement, Some(per_statement(|it| it.cpu_system).into())),
         (Metric::WakeupLag, wakeup_lag.map(milliseconds)),
@@ -376,7 +376,7 @@ fn weight(warning: &Warning) -> f64 {
         Warning::GeneratorBusy { share }
         | Warning::SameWait { share, .. }
         | Warning::MonitorCost { share }
-        | Warning::HeldUp { share }
+        | Warning::Stalled { share }
         | Warning::Steal { share }
         | Warning::OtherProcessesCpu { share, .. }
         | Warning::Skipped { share, .. }
@@ -384,7 +384,7 @@ fn weight(warning: &Warning) -> f64 {
         | Warning::Failures { share, .. }
         | Warning::ToleratedFailures { share, .. } => *share,
         Warning::Unfinished { unfinished } => *unfinished as f64,
-        Warning::KeptBehind { share, .. } | Warning::Overload { share, .. } => -share,
+        Warning::FellBehind { share, .. } | Warning::Overload { share, .. } => -share,
         Warning::GeneratorLate { share, .. } => *share,
         Warning::ShortWindow { seconds } => -seconds,
         Warning::FewWaves { waves } => -waves,

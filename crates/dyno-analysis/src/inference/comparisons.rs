@@ -54,9 +54,10 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let family = count(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
     // Questions by metric: the primary ones first.
-    let mut asked: Vec<Asked<'_>> = Vec::new();
+    let mut asked: Vec<QuestionData<'_>> = Vec::new();
     for (at, (measured, metric)) in families.iter().zip(&metrics).enumerate() {
-        let ask = |group| Asked::new(view, &pairs, measured, *metric, at * pairs.len(), group);
+        let ask =
+            |group| QuestionData::new(view, &pairs, measured, *metric, at * pairs.len(), group);
         asked.extend(groups.iter().map(ask));
     }
     let judged = judge(&asked, groups.len(), rules);
@@ -89,7 +90,11 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
 
 /// Judges questions, ordered by metric with this many per metric: every question with all its
 /// metrics.
-fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::QuestionVerdicts> {
+fn judge(
+    asked: &[QuestionData<'_>],
+    questions: usize,
+    rules: Rules,
+) -> Vec<gate::QuestionVerdicts> {
     let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
     let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
     let judged = gate::judge(&(0..questions).map(known).collect::<Vec<_>>(), gate::REPORT, rules);
@@ -108,7 +113,7 @@ fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
 }
 
 /// A question with its data.
-struct Asked<'a> {
+struct QuestionData<'a> {
     group: &'a Group,
     metric: ComparisonMetric,
     /// Its comparisons.
@@ -123,7 +128,7 @@ struct Asked<'a> {
     known: gate::QuestionTests,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionData<'a> {
     fn new(
         view: &View<'_>,
         pairs: &[Pair],

@@ -121,8 +121,8 @@ impl ReportModel {
         };
         let question = self.questions.iter().find(|it| it.comparisons.iter().any(&is_it));
         let own = (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
-        let over_all = question.map(|it| Change { effect: &it.effect, cells: it.cells, own });
-        over_all.or_else(|| Some(Change { effect: own?, cells: 1, own }))
+        let overall = question.map(|it| Change { effect: &it.effect, cells: it.cells, own });
+        overall.or_else(|| Some(Change { effect: own?, cells: 1, own }))
     }
 
     /// The mean course of a configuration's valid trials.

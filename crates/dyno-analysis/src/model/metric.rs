@@ -190,7 +190,7 @@ metrics! {
     /// CPU use of the busiest worker of all trials, in percent of one core.
     WorkerCpu = "worker-cpu", Percent;
     /// Share of its window for which a worker stood still, the largest of all workers and trials.
-    HeldUp = "held-up", Percent;
+    Stalled = "held-up", Percent;
     /// The generator's CPU time in user mode per statement. With embedded SQLite it includes the
     /// database's work.
     CpuUserPerStatement = "cpu-user-per-statement", Microseconds;

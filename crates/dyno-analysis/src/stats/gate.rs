@@ -215,7 +215,7 @@ fn share_open(p_values: &[f64], alpha: f64) -> f64 {
 /// Evaluates secondary tests of evaluated questions: corrected by Holm's procedure at the share of
 /// open questions. If none is open, none of the tests is called better or worse.
 #[must_use]
-pub fn judge_behind(
+pub fn judge_secondary(
     tests: &[RatioTest],
     judged: &[QuestionVerdicts],
     rules: Rules,
@@ -268,7 +268,7 @@ impl Gate {
             (_, cells) => self.cells(cells, share, rules, beyond),
         };
         let effect = match effect {
-            Some(it) if it.decision == Decision::Equivalent && cells.iter().any(is_told) => {
+            Some(it) if it.decision == Decision::Equivalent && cells.iter().any(is_significant) => {
                 question.effect.map(|test| not_equivalent(&test, &it, rules))
             }
             effect => effect,
@@ -308,7 +308,7 @@ impl Gate {
     }
 }
 
-fn is_told(judgement: &Judgement) -> bool {
+fn is_significant(judgement: &Judgement) -> bool {
     matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
@@ -361,12 +361,13 @@ mod tests {
             let questions: Vec<_> =
                 [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
             let judged = judge_alone(&questions);
-            let told = judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told));
+            let told =
+                judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_significant));
             assert_eq!(
                 told,
                 judged
                     .iter()
-                    .any(|it| it.effect.iter().chain(&it.cells).any(is_told) && it.is_open)
+                    .any(|it| it.effect.iter().chain(&it.cells).any(is_significant) && it.is_open)
             );
             reports += usize::from(told);
         }
@@ -387,7 +388,7 @@ mod tests {
                         let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                         match judged.decision {
                             Decision::Equivalent => {}
-                            _ => assert_eq!(leaves_out_1, is_told(judged), "{judged:?}"),
+                            _ => assert_eq!(leaves_out_1, is_significant(judged), "{judged:?}"),
                         }
                     }
                 }
@@ -406,15 +407,21 @@ mod tests {
         let statements = [at(3.5), at(0.2)];
         let behind = |errors: [f64; 2]| {
             let judged = judge(&[errors.map(question).to_vec()], SIDES, Rules::default()).remove(0);
-            judge_behind(&statements, &judged, Rules::default())
+            judge_secondary(&statements, &judged, Rules::default())
         };
         let (open, half, closed) = (behind([5.0, 5.0]), behind([5.0, 0.5]), behind([1.0, 0.5]));
-        assert!(is_told(&open[0]) && is_told(&half[0]) && !is_told(&closed[0]), "{closed:?}");
+        assert!(
+            is_significant(&open[0]) && is_significant(&half[0]) && !is_significant(&closed[0]),
+            "{closed:?}"
+        );
         // Two-sided p of 3.5 standard errors is 0.000465: doubled for the two pairs, and doubled
         // again with one of two questions open.
         assert!((open[0].p_corrected - 0.000_930_5).abs() < 1e-6, "{open:?}");
         assert!((half[0].p_corrected - 0.001_861).abs() < 1e-6, "{half:?}");
-        assert!(closed[0].low < 1.0 && closed[0].high > 1.0 && !is_told(&open[1]), "{closed:?}");
+        assert!(
+            closed[0].low < 1.0 && closed[0].high > 1.0 && !is_significant(&open[1]),
+            "{closed:?}"
+        );
     }
 
     #[test]
@@ -423,7 +430,7 @@ mod tests {
         let turning = question(&mut noise, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
         let judged = judge_alone(&[turning]).remove(0);
         assert_eq!(judged.effect.expect("a test").decision, Decision::Inconclusive);
-        assert!(judged.is_open && judged.cells.iter().all(is_told), "{judged:?}");
+        assert!(judged.is_open && judged.cells.iter().all(is_significant), "{judged:?}");
     }
 
     #[test]
@@ -485,7 +492,7 @@ mod tests {
     #[test]
     fn the_primary_metric_has_nearly_the_whole_level_and_the_others_follow_when_it_was_decided() {
         let told = |errors: &[f64]| {
-            let told = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_told);
+            let told = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_significant);
             metrics(errors).iter().map(told).collect::<Vec<_>>()
         };
         // p = 0.0486 of the primary, 0.0244 of one of two others, after which the third has the
@@ -542,7 +549,10 @@ mod tests {
         let judged =
             judge(&[vec![metric(2.1, &[1.5, 1.5]), metric(2.0, &[2.0])]], SIDES, Rules::default())
                 .remove(0);
-        assert!(judged.iter().all(|it| it.effect.as_ref().is_some_and(is_told)), "{judged:?}");
+        assert!(
+            judged.iter().all(|it| it.effect.as_ref().is_some_and(is_significant)),
+            "{judged:?}"
+        );
         assert!((judged[1].p - 0.045_54).abs() < 1e-4, "{judged:?}");
     }
 
@@ -554,7 +564,10 @@ mod tests {
         };
         let judged =
             judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
-        assert!(!judged[0].is_open && judged[1].effect.as_ref().is_some_and(is_told), "{judged:?}");
+        assert!(
+            !judged[0].is_open && judged[1].effect.as_ref().is_some_and(is_significant),
+            "{judged:?}"
+        );
     }
 
     #[test]
@@ -584,7 +597,8 @@ mod tests {
                 let questions = [both([effect, 0.0]), both([0.0, 0.0])];
                 let judged = judge(&questions, REPORT, Rules::default());
                 let nothing_differs = judged.iter().flatten().skip(usize::from(effect > 0.0));
-                let is_false = nothing_differs.filter_map(|it| it.effect.as_ref()).any(is_told);
+                let is_false =
+                    nothing_differs.filter_map(|it| it.effect.as_ref()).any(is_significant);
                 reports[at] += usize::from(is_false);
             }
         }

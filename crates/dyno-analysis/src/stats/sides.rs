@@ -5,7 +5,7 @@
 //! each side; its strata are runs, blocks of a run, starts of a server in a block, and data sets of
 //! a start, as far as they can be separated. If a side has several runs, the variation between them
 //! is the error of the change. If each side is one run, this variation cannot be separated from the
-//! change and is part of the effect; blocks are then the error ([`OverAll::runs`]).
+//! change and is part of the effect; blocks are then the error ([`OverallEffect::runs`]).
 //!
 //! A single configuration is tested by Welch's test over its trials. That test assumes independent
 //! trials, so the variance shared by trials of a run is added, as the model estimates it over all
@@ -13,7 +13,7 @@
 
 use super::compare::{RatioTest, welch};
 use super::mixed::{self, Fit};
-use super::strata::{self, Placed};
+use super::strata::{self, GroupedValue};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a value was measured. Runs are numbered within their side, everything else within its
@@ -70,7 +70,7 @@ pub struct Runs {
 
 /// Result over all configurations.
 #[derive(Debug, Clone, Default)]
-pub struct OverAll {
+pub struct OverallEffect {
     /// New against base over all of them; absent with one configuration of one run on each side,
     /// with fewer than the minimum number of blocks on a side, or without variation.
     pub effect: Option<RatioTest>,
@@ -85,13 +85,16 @@ pub struct OverAll {
 
 /// Fits configurations with at least two values on both sides.
 #[must_use]
-pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
+pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
     let (rows, kept) = strata::rows(&placed(cells));
     let [of_base, of_new] =
         [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
     if kept.is_empty() {
         let enough = cells.len() > 1 && of_base.min(of_new) >= least_blocks;
-        return OverAll { effect: apart(cells).filter(|_| enough), ..OverAll::default() };
+        return OverallEffect {
+            effect: apart(cells).filter(|_| enough),
+            ..OverallEffect::default()
+        };
     }
     let runs = [0, 1].map(|side| groups(cells, side, |place| place.run)).iter().sum::<usize>();
     // Runs are the outermost stratum.
@@ -106,7 +109,7 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     // however different the configurations are.
     let least = if has_runs { between_runs } else { (of_base + of_new).saturating_sub(2) as f64 };
     let Some(found) = mixed::effect(&rows, &weights, &own, least.max(1.0)) else {
-        return OverAll::default();
+        return OverallEffect::default();
     };
     let runs = has_runs.then(|| Runs { variance: found.fit.variances()[0], degrees: between_runs });
     // A single configuration with several runs has an effect over its runs, too.
@@ -117,7 +120,7 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
         found.whole.degrees,
         of_base.min(of_new),
     );
-    OverAll {
+    OverallEffect {
         effect: Some(effect).filter(|_| enough),
         runs,
         share: if enough { found.share } else { 1.0 },
@@ -139,7 +142,7 @@ fn apart(cells: &[Cell]) -> Option<RatioTest> {
 
 type Group = (usize, usize, Option<u32>, Option<usize>, Option<usize>);
 
-fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
+fn placed(cells: &[Cell]) -> Vec<GroupedValue<Group>> {
     let values = cells.iter().enumerate().flat_map(|(cell, it)| {
         let sides = it.sides().into_iter().enumerate();
         sides.flat_map(move |(side, values)| values.iter().map(move |value| (cell, side, value)))
@@ -149,7 +152,7 @@ fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
         usize,
         &(Origin, f64),
     )| {
-        Placed {
+        GroupedValue {
             value: value.ln(),
             cell: 2 * cell + side,
             groups: vec![
@@ -220,13 +223,13 @@ mod tests {
     #[test]
     fn one_run_a_side_rests_on_its_blocks_and_several_on_the_runs() {
         let mut noise = Noise::of(3);
-        let one = over_all(&cells(&mut noise, 6, [(1, 5), (1, 5)], 0.0), 3);
+        let one = overall(&cells(&mut noise, 6, [(1, 5), (1, 5)], 0.0), 3);
         // Ten blocks, minus a mean for each side.
         assert!(
             one.runs.is_none() && (one.effect.expect("a test").degrees() - 8.0).abs() < 1e-6,
             "{one:?}"
         );
-        let several = over_all(&cells(&mut noise, 6, [(3, 5), (3, 5)], 0.03), 3);
+        let several = overall(&cells(&mut noise, 6, [(3, 5), (3, 5)], 0.03), 3);
         assert!((several.effect.expect("a test").degrees() - 4.0).abs() < 1e-6, "{several:?}");
         assert_eq!(several.runs.map(|runs| runs.degrees), Some(4.0));
     }
@@ -242,7 +245,7 @@ mod tests {
         };
         let means = [0, 1].map(|side| (1..=4).map(|it| block(side, it).exp()).collect::<Vec<_>>());
         let test = welch(&means[1], &means[0]).expect("blocks");
-        let effect = over_all(&cells, 3).effect.expect("a test");
+        let effect = overall(&cells, 3).effect.expect("a test");
         assert!((effect.ratio - test.ratio).abs() < 1e-9, "{effect:?} {test:?}");
         assert!((effect.error_variance().0 / test.error_variance().0 - 1.0).abs() < 1e-6);
     }
@@ -253,7 +256,7 @@ mod tests {
         for (at, cell) in cells.iter_mut().enumerate() {
             cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
         }
-        let found = over_all(&cells, 3);
+        let found = overall(&cells, 3);
         let effect = found.effect.expect("a test");
         assert!(found.fit.is_none() && found.runs.is_none());
         assert!(effect.degrees() > 6.0 && effect.degrees() <= 18.0, "{effect:?}");

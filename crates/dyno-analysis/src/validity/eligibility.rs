@@ -106,7 +106,7 @@ fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
             record.was_asked().then_some(NotWorkingReason::BackgroundNothingCommitted)
         }
         NotWorkingReason::Failures => Some(NotWorkingReason::BackgroundFailures),
-        NotWorkingReason::KeptBehind => Some(NotWorkingReason::BackgroundKeptBehind),
+        NotWorkingReason::FellBehind => Some(NotWorkingReason::BackgroundFellBehind),
         _ => None,
     }
 }
@@ -128,7 +128,7 @@ fn held(warning: &Warning) -> Option<NotWorkingReason> {
         }
         Warning::CutShort { .. } => Some(NotWorkingReason::CutShort),
         Warning::Failures { .. } => Some(NotWorkingReason::Failures),
-        Warning::KeptBehind { .. } => Some(NotWorkingReason::KeptBehind),
+        Warning::FellBehind { .. } => Some(NotWorkingReason::FellBehind),
         _ => None,
     }
 }
@@ -188,8 +188,8 @@ mod tests {
     fn the_main_reason_is_the_cause_of_the_others_and_not_what_follows_from_it() {
         let died = || Warning::SystemFailed { reason: "out of memory".into() };
         let failures = || Warning::Failures { failed: 12, share: 0.2 };
-        let behind = || Warning::KeptBehind { share: 0.5, unstarted: 9 };
-        let stood_still = || Warning::HeldUp { share: 0.4 };
+        let behind = || Warning::FellBehind { share: 0.5, unstarted: 9 };
+        let stood_still = || Warning::Stalled { share: 0.4 };
         let rare = || Warning::Failures { failed: 1, share: 1e-6 };
         let all = &["a", "b", "c"][..];
         for (rows, main) in [

@@ -40,9 +40,9 @@ impl Io {
     }
 
     /// Lets the worker poll other tasks; a blocking thread has no others.
-    pub async fn give_way(&self) {
+    pub async fn yield_now(&self) {
         if let Self::Reactor(reactor) = self {
-            reactor.give_way().await;
+            reactor.yield_now().await;
         }
     }
 

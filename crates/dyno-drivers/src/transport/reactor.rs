@@ -210,7 +210,7 @@ impl Reactor {
     }
 
     /// Pends once, so that other tasks and sockets are processed.
-    pub(super) async fn give_way(&self) {
+    pub(super) async fn yield_now(&self) {
         let mut has_pended = false;
         poll_fn(|_| {
             if std::mem::replace(&mut has_pended, true) {

@@ -147,7 +147,7 @@ impl Stream {
             }
             Io::Blocking | Io::WithTimeout(_) => {
                 let mut waiting = io.waiting().expect("a thread that blocks waits under something");
-                connect_patiently(&socket, address, &mut waiting, deadline)?;
+                connect_with_timeout(&socket, address, &mut waiting, deadline)?;
                 Waiting::Patient(Box::new(waiting))
             }
         };
@@ -457,7 +457,7 @@ fn begin_to_connect(socket: &Socket, address: &SockAddr) -> io::Result<bool> {
 }
 
 /// Connects a socket, which blocks afterwards.
-fn connect_patiently(
+fn connect_with_timeout(
     socket: &Socket,
     address: &SockAddr,
     waiting: &mut timeout::Waiting,
@@ -488,7 +488,7 @@ fn connect_patiently(
 fn timed_out(reason: TimedOut) -> io::Error {
     let kind = match reason {
         TimedOut::Interrupted => io::ErrorKind::Other,
-        TimedOut::Late { .. } | TimedOut::Unwell { .. } => io::ErrorKind::TimedOut,
+        TimedOut::Late { .. } | TimedOut::Unhealthy { .. } => io::ErrorKind::TimedOut,
     };
     io::Error::new(kind, reason)
 }

@@ -1,4 +1,4 @@
-//! Names given by users, kept until the process ends.
+//! Names given by users, interned: kept until the process ends.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ static NAMES: OnceLock<Box<Name>> = OnceLock::new();
 /// The name with static lifetime. Every trial passes the same names again, so each is stored only
 /// once.
 #[must_use]
-pub fn lasting(name: &str) -> &'static str {
+pub fn intern(name: &str) -> &'static str {
     let mut entry = &NAMES;
     loop {
         let known =

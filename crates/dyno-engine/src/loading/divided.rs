@@ -1,7 +1,7 @@
 //! Loading by several generators: each fills a share of every table, and the coordinator creates
 //! the tables before, and counts their rows and builds their indexes after.
 
-use super::filling::{Board, LOADERS, Loading, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
 use super::load::{load, with_filled};
 use crate::workload::{TableDefinition, count_rows};
 use dyno_drivers::{Connection, Driver, block_on, lock};
@@ -215,7 +215,7 @@ pub fn load_share(
 ) -> Result<()> {
     let unindexed = |table| TableDefinition { indexes: Vec::new(), ..table };
     let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
-    let board = Board::new(&tables, 0, ranges, loaders, work(loading.target));
+    let board = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
     let mut open: Vec<usize> = ranges.iter().map(|range| range.table).collect();
     let mut reported = Instant::now();
     let mut look = || {

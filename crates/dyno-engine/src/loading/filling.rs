@@ -87,7 +87,7 @@ impl RowRange {
 }
 
 /// The remaining work, and the progress of each table.
-pub(super) struct Board<'a> {
+pub(super) struct RangeQueue<'a> {
     tables: &'a [TableDefinition],
     /// Index of the first of them in the data set.
     first: usize,
@@ -100,7 +100,7 @@ pub(super) struct Board<'a> {
     pub(super) timeout: TimeoutPolicy,
 }
 
-impl<'a> Board<'a> {
+impl<'a> RangeQueue<'a> {
     /// Divides ranges of the tables' rows into parts for this many loaders.
     pub(super) fn new(
         tables: &'a [TableDefinition],
@@ -140,7 +140,7 @@ impl<'a> Board<'a> {
 /// Loads all parts of the board; calls `progress` regularly.
 pub(super) fn fill(
     loading: &Loading<'_>,
-    board: &Board<'_>,
+    board: &RangeQueue<'_>,
     loaders: usize,
     mut progress: impl FnMut(),
 ) -> Result<()> {
@@ -171,7 +171,7 @@ pub(super) fn fill(
     })
 }
 
-fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
+fn loader(loading: &Loading<'_>, board: &RangeQueue<'_>) -> Result<()> {
     let work = || {
         let mut connection = connect(loading.target, &board.timeout)?;
         loop {
@@ -190,7 +190,7 @@ fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
 
 fn load_part(
     loading: &Loading<'_>,
-    board: &Board<'_>,
+    board: &RangeQueue<'_>,
     connection: &mut Connection,
     part: RowRange,
 ) -> Result<()> {
@@ -213,7 +213,7 @@ fn load_part(
 
 fn load_rows(
     loading: &Loading<'_>,
-    board: &Board<'_>,
+    board: &RangeQueue<'_>,
     connection: &mut Connection,
     part: RowRange,
 ) -> Result<()> {
@@ -240,7 +240,7 @@ fn load_rows(
 /// The rows of a part, generated while they are sent.
 struct PartRows<'a> {
     loading: &'a Loading<'a>,
-    board: &'a Board<'a>,
+    board: &'a RangeQueue<'a>,
     part: RowRange,
     next: u64,
 }

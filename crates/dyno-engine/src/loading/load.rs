@@ -1,6 +1,6 @@
 //! A whole data set: its tables, their rows, and their indexes.
 
-use super::filling::{Board, LOADERS, Loading, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
 use crate::workload::{DataSet, TableDefinition, count_rows};
 use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{Driver, TimeoutPolicy, block_on, update_statistics};
@@ -19,7 +19,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     with_filled(loading, listener, |tables, progress| {
         let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
         let ranges = RowRange::all(tables);
-        let board = Board::new(tables, 0, &ranges, loaders, work(loading.target));
+        let board = RangeQueue::new(tables, 0, &ranges, loaders, work(loading.target));
         fill(loading, &board, loaders, || progress(board.rows_done()))
     })
 }
@@ -121,7 +121,7 @@ pub fn load_table(
         if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
     let tables = std::slice::from_ref(&unindexed);
     let ranges = RowRange::all(tables);
-    let board = Board::new(tables, number, &ranges, loaders, TimeoutPolicy::endless());
+    let board = RangeQueue::new(tables, number, &ranges, loaders, TimeoutPolicy::endless());
     fill(loading, &board, loaders, || ())?;
     is_filled();
     if !table.indexes.is_empty() {

@@ -2,7 +2,7 @@
 //! their intervals and results together as they arrive, and ends all when one of them fails.
 
 use super::load::{LoadInput, LoadRecord, TrialError};
-use super::partial_result::{Ended, Measured, PartialResult, Remains};
+use super::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
 use super::watch::Watch;
@@ -150,7 +150,7 @@ pub(crate) fn measure(
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
-) -> Result<(Measured, Vec<Remains>), TrialError> {
+) -> Result<(Measured, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
     let each = generators.parts().iter().map(|_| Progress::default()).collect();
     let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
@@ -293,27 +293,27 @@ impl Coordinator<'_> {
         window: Arc<Window>,
         watch: &Watch,
         listener: &mut dyn Listener,
-    ) -> (Measured, Vec<Remains>) {
+    ) -> (Measured, Vec<AuditState>) {
         let (user, system) = watch.cpu();
         let mut sum = PartialResult::default();
-        let mut remains = Vec::new();
+        let mut audit_state = Vec::new();
         let mut parts = self.generators.parts();
         let number = parts.len() as u32;
         for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
             let mut result = it.result.expect("all are done");
             result.describe(part, self.input.load.offered().is_some());
-            if let Some(aside) = result.aside.take() {
-                self.collector.take_aside(&aside);
+            if let Some(collector) = result.collector.take() {
+                self.collector.merge_state(&collector);
             }
             let share = GeneratorShare::new(self.input.clients.clients, part.number, number);
             self.input.shares.enter(share.ids, &std::mem::take(&mut result.shares));
-            remains.push(std::mem::take(&mut result.remains));
+            audit_state.push(std::mem::take(&mut result.audit_state));
             sum.add(result);
         }
         let coordinator_cpu = Nanos(user.0 + system.0);
         let interval = self.input.interval;
         let generators = Some(GeneratorsRecord { parts, coordinator_cpu, interval });
-        let ended = Ended {
+        let ended = EndedMeasurement {
             input: self.input,
             kinds: self.kinds.clone(),
             window,
@@ -321,6 +321,6 @@ impl Coordinator<'_> {
             result: sum,
             generators,
         };
-        (ended.into_measured(listener), remains)
+        (ended.into_measured(listener), audit_state)
     }
 }

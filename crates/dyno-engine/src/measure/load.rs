@@ -88,7 +88,7 @@ impl<'a> LoadInput<'a> {
             shares: Arc::new(ClientShares::new(GeneratorShare::whole(clients).ids)),
             measured_workers: None,
             interrupts,
-            is_dead: &nobody_watches,
+            is_dead: &no_check,
         }
     }
 }
@@ -112,7 +112,7 @@ impl LoadInput<'_> {
     }
 }
 
-fn nobody_watches() -> Option<Reason> {
+fn no_check() -> Option<Reason> {
     None
 }
 

@@ -17,7 +17,7 @@ use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
 use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
-use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED};
+use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
@@ -58,7 +58,7 @@ pub trait Script: Send + Sync + 'static {
     ///
     /// # Errors
     /// When this client cannot continue. All clients stop then.
-    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble>;
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptFailure>;
 }
 
 /// The kinds of statements of a script that have separate figures.
@@ -69,7 +69,7 @@ pub(crate) fn kinds(script: &impl Script) -> SampleNames {
 /// Why a script cannot continue, as reported by the script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ScriptTrouble(pub String);
+pub struct ScriptFailure(pub String);
 
 /// How script threads are created and how long they may take to become ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +270,7 @@ impl Meter {
     pub fn statement(&mut self, kind: u16, start: u64, end: u64, class: OutcomeClass) {
         let duration = end.saturating_sub(start);
         let end = if self.is_ready { end } else { 0 };
-        let answered = Answered { kind, end, duration, rows: 0, class };
+        let answered = StatementOk { kind, end, duration, rows: 0, class };
         let period = self.period;
         self.recorder.note(|recorder| {
             recorder.statement_sent(kind, period);

@@ -5,7 +5,7 @@ use super::load::{LoadInput, LoadRecord};
 use crate::client_id::ClientId;
 use crate::commit_ledger::Page;
 use crate::fatal::Fatal;
-use crate::recording::collector::Aside;
+use crate::recording::collector::CollectorState;
 use crate::recording::shares::ClientShare;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames, Totals};
@@ -48,16 +48,16 @@ pub struct PartialResult {
     pub(crate) is_cut_off: bool,
     pub(crate) left_behind: Vec<ClientId>,
     /// The collector's counters besides its intervals; set only when sent to another process.
-    pub(crate) aside: Option<Aside>,
+    pub(crate) collector: Option<CollectorState>,
     /// What the audit needs; only on its way to another process.
-    pub(crate) remains: Remains,
+    pub(crate) audit_state: AuditState,
     /// The share of each client; only on its way to another process.
     pub(crate) shares: Vec<ClientShare>,
 }
 
 /// What clients of another process leave behind for the audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Remains {
+pub(crate) struct AuditState {
     /// The server's numbers of the sessions that may still be open, for each target.
     pub(crate) sessions: Vec<Vec<u32>>,
     /// The notes of each workload ([`Workload::notes`](crate::workload::Workload::notes)).
@@ -95,8 +95,8 @@ impl PartialResult {
         part.busiest_worker = own.busiest_worker();
         part.held_up = own.held_up();
         part.wakeup_lag_p99 = own.wakeup_lag_p99;
-        let aside = self.aside.as_ref().filter(|_| is_open);
-        part.lag = aside.and_then(|aside| aside.lag(self.counters.started));
+        let collector = self.collector.as_ref().filter(|_| is_open);
+        part.lag = collector.and_then(|collector| collector.lag(self.counters.started));
         part.steal = self.steal;
         part.memory_peak = own.memory_peak;
     }
@@ -109,12 +109,12 @@ impl PartialResult {
             && self.totals.sent.len() == statements
             && self.totals.refused.len() == statements
             && self.totals.by_name.len() == transactions
-            && self.aside.as_ref().is_some_and(|aside| aside.fits(transactions))
+            && self.collector.as_ref().is_some_and(|collector| collector.fits(transactions))
     }
 }
 
 /// A measurement whose clients have ended, of this process or of all generators.
-pub(crate) struct Ended<'a> {
+pub(crate) struct EndedMeasurement<'a> {
     pub(crate) input: &'a LoadInput<'a>,
     pub(crate) kinds: SampleNames,
     pub(crate) window: Arc<Window>,
@@ -131,7 +131,7 @@ pub(crate) struct Measured {
     pub(crate) window: Arc<Window>,
 }
 
-impl Ended<'_> {
+impl EndedMeasurement<'_> {
     /// Length of the measured window in nanoseconds.
     fn length(&self) -> u64 {
         let Self { window, collector, result, .. } = self;
@@ -165,13 +165,18 @@ impl Ended<'_> {
     /// intervals that are left.
     pub(crate) fn into_part(
         mut self,
-        remains: Remains,
+        audit_state: AuditState,
         listener: &mut dyn Listener,
     ) -> PartialResult {
         let length = self.length();
         self.rest(length).iter().for_each(|interval| listener.interval(interval));
         let shares = self.input.shares.iter().collect();
-        PartialResult { aside: Some(self.collector.into_aside()), remains, shares, ..self.result }
+        PartialResult {
+            collector: Some(self.collector.into_state()),
+            audit_state,
+            shares,
+            ..self.result
+        }
     }
 
     /// The record; the listener receives the intervals that are left.

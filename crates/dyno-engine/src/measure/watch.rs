@@ -58,7 +58,7 @@ impl Watch {
             }
         }
         if is_interrupted {
-            window.hurry();
+            window.shorten_grace();
         }
         if self.progress_at <= Instant::now() {
             self.progress_at = Instant::now() + PROGRESS_EVERY;

@@ -3,7 +3,7 @@
 use super::interrupt::Interrupters;
 use super::load::{LoadInput, TrialError};
 use super::open_loop;
-use super::partial_result::{Ended, PartialResult};
+use super::partial_result::{EndedMeasurement, PartialResult};
 use super::stall::{CommitReports, StallDetector};
 use super::start::Start;
 use super::watch::Watch;
@@ -294,14 +294,14 @@ impl<'a> WorkerPool<'a> {
                 break TrialError::NotReady { ready, clients: input.clients.count() };
             }
         };
-        self.call_off();
+        self.cancel();
         let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
             && self.workers.iter().any(|worker| !worker.is_done);
         Err(if is_stuck { TrialError::left_behind(error.into()) } else { error })
     }
 
     /// Closes the channels that workers wait on, and gives the workers that notice time to end.
-    pub(crate) fn call_off(&mut self) {
+    pub(crate) fn cancel(&mut self) {
         self.go.clear();
         let until = Instant::now() + ENDING;
         while self.workers.iter().any(|worker| !worker.is_done) && Instant::now() < until {
@@ -377,7 +377,12 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Passes the intervals that have ended to the listener.
-    fn hand_out(&mut self, window: &Window, spare: &mut Vec<Sample>, listener: &mut dyn Listener) {
+    fn deliver_intervals(
+        &mut self,
+        window: &Window,
+        spare: &mut Vec<Sample>,
+        listener: &mut dyn Listener,
+    ) {
         let now = window.now();
         if self.collector.next_end().saturating_add(MARGIN) > now {
             return;
@@ -394,7 +399,11 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Gives the signal to start and returns when every worker has ended or was left behind.
-    pub(crate) fn run(mut self, start: &Start, listener: &mut dyn Listener) -> Ended<'a> {
+    pub(crate) fn run(
+        mut self,
+        start: &Start,
+        listener: &mut dyn Listener,
+    ) -> EndedMeasurement<'a> {
         let epoch = start.epoch;
         let window = Arc::new(self.input.window(epoch));
         let mut watch = Watch::new();
@@ -433,13 +442,13 @@ impl<'a> WorkerPool<'a> {
             start.stop_together(&window);
             let now = window.now();
             self.commits.report(now, || activity(&self.workers, now), listener);
-            self.hand_out(&window, &mut spare, listener);
+            self.deliver_intervals(&window, &mut spare, listener);
             let now = window.now();
             if window.is_cut(now) {
                 is_cut_off = true;
                 self.interrupt();
                 let limit = self
-                    .leaves_after()
+                    .abandons_after()
                     .map(|time| window.grace_ends().saturating_add(Nanos::from(time).0));
                 if limit.is_some_and(|limit| now > limit) {
                     break;
@@ -455,11 +464,11 @@ impl<'a> WorkerPool<'a> {
             // Panics were caught and reported.
             let _ = worker.thread.take().map(JoinHandle::join);
         }
-        self.finish(Finish { window, watch, spare, is_cut_off })
+        self.finish(RunState { window, watch, spare, is_cut_off })
     }
 
     /// Time after the grace period at which a thread that has not ended is left behind.
-    fn leaves_after(&self) -> Option<Duration> {
+    fn abandons_after(&self) -> Option<Duration> {
         match self.ending {
             StuckThreadPolicy::Await => None,
             StuckThreadPolicy::LeaveScript
@@ -477,7 +486,7 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Closes the counters, including those of workers left behind.
-    fn finish(mut self, mut finish: Finish) -> Ended<'a> {
+    fn finish(mut self, mut finish: RunState) -> EndedMeasurement<'a> {
         let window = Arc::clone(&finish.window);
         let ended = window.now();
         self.gather(&mut finish.spare);
@@ -510,7 +519,7 @@ impl<'a> WorkerPool<'a> {
         let stuck = self.workers.iter().filter(|worker| !worker.is_done);
         result.left_behind = stuck.flat_map(|worker| worker.clients.iter().copied()).collect();
         let (input, kinds, collector) = (self.input, self.kinds, self.collector);
-        Ended { input, kinds, window, collector, result, generators: None }
+        EndedMeasurement { input, kinds, window, collector, result, generators: None }
     }
 
     /// The counters of all workers, including those left behind.
@@ -539,7 +548,7 @@ fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
 }
 
 /// The state that [`WorkerPool::run`] passes to the final step.
-struct Finish {
+struct RunState {
     window: Arc<Window>,
     watch: Watch,
     spare: Vec<Sample>,

@@ -74,7 +74,7 @@ enum NotCommitted {
     /// The client was cut off; the transaction remains unfinished.
     Cut,
     /// Counted as failed; the client ends, the others continue.
-    Ended,
+    EndedMeasurement,
     /// The client cannot continue after this failure.
     GaveUp(Box<FatalCause>),
 }
@@ -163,7 +163,7 @@ impl<W: Workload> Client<W> {
                 now = self.window.now();
                 let end = if session.last_end() == begun { now } else { session.last_end() };
                 let work = self.window.share(begun, end);
-                let ((), has_left) = self.recorder.note_and_tell(|recorder| {
+                let ((), has_left) = self.recorder.record_and_flush(|recorder| {
                     recorder.committed(name, start, end, work, period);
                 });
                 if period.is_measured() {
@@ -179,7 +179,7 @@ impl<W: Workload> Client<W> {
             }
             self.window.give_back();
             match outcome {
-                Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
+                Ok(()) | Err(NotCommitted::Failed | NotCommitted::EndedMeasurement) => {}
                 Err(NotCommitted::Cut) => return,
                 Err(NotCommitted::GaveUp(cause)) => {
                     self.give_up(*cause);
@@ -187,7 +187,7 @@ impl<W: Workload> Client<W> {
                 }
             }
             now = self.window.now();
-            if matches!(outcome, Err(NotCommitted::Ended)) {
+            if matches!(outcome, Err(NotCommitted::EndedMeasurement)) {
                 break;
             }
         }
@@ -369,7 +369,7 @@ impl<W: Workload> Client<W> {
             }
         }
         Some(match verdict {
-            AfterFailure::EndsClient => NotCommitted::Ended,
+            AfterFailure::EndsClient => NotCommitted::EndedMeasurement,
             AfterFailure::EndsRun => gave_up(failure.clone(), session),
             AfterFailure::Policy | AfterFailure::Skipped | AfterFailure::GoesOn => {
                 NotCommitted::Failed
@@ -431,7 +431,7 @@ impl<W: Workload> Client<W> {
         let since = self.window.now();
         // A user who lists a lost connection among the errors to retry wants it reopened, however
         // long that takes.
-        let is_limited = self.retry.is_default() && !self.expected.is_harm();
+        let is_limited = self.retry.is_default() && !self.expected.has_faults();
         let limit = if is_limited { RECONNECT_LIMIT.0 } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;

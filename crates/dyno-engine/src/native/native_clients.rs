@@ -5,7 +5,7 @@ use crate::client_id::ClientId;
 use crate::commit_ledger::CommitLedger;
 use crate::recording::NAMES_MAX;
 use crate::session::SessionPlan;
-use crate::text::lasting;
+use crate::text::intern;
 use crate::workload::{Workload, statement_kinds};
 use dyno_model::client_group::ClientIds;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
@@ -58,7 +58,7 @@ impl<W: Workload> NativeClients<W> {
             let databases: Vec<String> =
                 targets.iter().map(|(target, _)| target.database.clone()).collect();
             let names = transaction_names(&databases, &transactions).into_iter();
-            transactions = names.map(lasting).collect();
+            transactions = names.map(|name| intern(&name)).collect();
         }
         // With too many names, samples cannot distinguish them, and reports would be unreadable.
         if transactions.len() > NAMES_MAX {

@@ -155,7 +155,7 @@ impl<W: Workload> Assignment<W> {
 
 /// Connects for the first time. The sessions of the previous trial may still be ending on a server
 /// that is busy with its disks, so a server without a free connection is retried for a while.
-async fn when_there_is_room<T>(
+async fn connect_with_retry<T>(
     io: &Io,
     limit: Duration,
     mut connect: impl AsyncFnMut() -> Result<T, OperationFailure>,
@@ -197,7 +197,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
             let limit = ROOM_WAIT_MAX.min(client.connect_timeout());
             let session =
-                when_there_is_room(&client.io, limit, async || client.connect().await).await;
+                connect_with_retry(&client.io, limit, async || client.connect().await).await;
             drop(place);
             match session {
                 Ok(session) => {
@@ -313,7 +313,7 @@ mod tests {
     fn a_server_without_room_is_asked_again_and_other_failures_are_told_at_once() {
         let attempts = |kind: FailureKind, limit: Duration| {
             let mut attempts = 0;
-            let outcome = block_on(when_there_is_room(&Io::Blocking, limit, async || {
+            let outcome = block_on(connect_with_retry(&Io::Blocking, limit, async || {
                 attempts += 1;
                 if attempts < 4 { Err(kind.failure("no")) } else { Ok(()) }
             }));

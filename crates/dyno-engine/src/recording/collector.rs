@@ -59,7 +59,7 @@ pub(crate) struct Collector {
 /// Counters of a generator's collector that belong to no interval, for the collector that merges
 /// the results of several generators.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Aside {
+pub(crate) struct CollectorState {
     #[serde(with = "encoded")]
     censored: Histogram<u64>,
     #[serde(with = "encoded")]
@@ -71,7 +71,7 @@ pub(crate) struct Aside {
     commits: Vec<CommitSpan>,
 }
 
-impl Aside {
+impl CollectorState {
     /// True when it has so many names of transactions.
     pub(crate) fn fits(&self, transactions: usize) -> bool {
         self.named.len() == transactions
@@ -132,10 +132,10 @@ impl Collector {
     }
 
     /// The counters that belong to no interval, after all intervals were sent.
-    pub(crate) fn into_aside(mut self) -> Aside {
+    pub(crate) fn into_state(mut self) -> CollectorState {
         self.gaps.fold(u64::MAX);
         let named = self.named.into_iter();
-        Aside {
+        CollectorState {
             censored: self.censored,
             lag: self.lag,
             named: named
@@ -148,21 +148,21 @@ impl Collector {
     }
 
     /// Takes what the collector of a generator had besides its intervals.
-    pub(crate) fn take_aside(&mut self, aside: &Aside) {
-        merge(&mut self.censored, &aside.censored);
-        merge(&mut self.lag, &aside.lag);
-        self.named.iter_mut().zip(&aside.named).for_each(|(sum, part)| sum.add(part));
+    pub(crate) fn merge_state(&mut self, collector: &CollectorState) {
+        merge(&mut self.censored, &collector.censored);
+        merge(&mut self.lag, &collector.lag);
+        self.named.iter_mut().zip(&collector.named).for_each(|(sum, part)| sum.add(part));
         if let Some(stages) = &mut self.stages {
-            stages.add(&aside.stages);
+            stages.add(&collector.stages);
         }
-        self.last_end = self.last_end.max(aside.last_end);
-        aside.commits.iter().for_each(|span| self.gaps.note_span(*span));
+        self.last_end = self.last_end.max(collector.last_end);
+        collector.commits.iter().for_each(|span| self.gaps.note_span(*span));
     }
 
     /// Processes samples.
     pub(crate) fn take(&mut self, samples: &[Sample]) {
         for sample in samples {
-            if !self.sort_commit(*sample) {
+            if !self.record_commit_time(*sample) {
                 self.sort(*sample);
             }
         }
@@ -174,7 +174,7 @@ impl Collector {
     /// Fast path for nearly all samples of scripts without statements: a counted commit in the
     /// interval of the previous sample. Returns false for anything else.
     #[inline]
-    fn sort_commit(&mut self, sample: Sample) -> bool {
+    fn record_commit_time(&mut self, sample: Sample) -> bool {
         let end = sample.end();
         let (from, to, place) = self.last_place;
         let is_usual = sample.is_counted()
@@ -192,7 +192,7 @@ impl Collector {
 
     fn sort(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
-        if self.sort_aside(sample) {
+        if self.record_outside_intervals(sample) {
             return;
         }
         // Events that a script counts itself are not measured commits, but they show activity.
@@ -243,7 +243,7 @@ impl Collector {
     }
 
     /// Handles samples that belong to no interval. Returns true for such a sample.
-    fn sort_aside(&mut self, sample: Sample) -> bool {
+    fn record_outside_intervals(&mut self, sample: Sample) -> bool {
         let occurrence = sample.occurrence();
         let of_window = match occurrence {
             Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped => &mut self.censored,

@@ -1,7 +1,7 @@
 //! Tests: what several generators collect is, put together, what one would have collected.
 
 use super::SampleNames;
-use super::collector::{Aside, Collector};
+use super::collector::{Collector, CollectorState};
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
 use dyno_model::counters::OutcomeClass;
@@ -119,11 +119,11 @@ fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
     for samples in parts {
         let mut part = collector().of_part();
         let intervals = collect(&mut part, samples);
-        let text = serde_json::to_string(&(intervals, part.into_aside())).expect("it is data");
-        let (intervals, aside): (Vec<IntervalRecord>, Aside) =
+        let text = serde_json::to_string(&(intervals, part.into_state())).expect("it is data");
+        let (intervals, collector): (Vec<IntervalRecord>, CollectorState) =
             serde_json::from_str(&text).expect("what was written can be read");
-        assert!(aside.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
-        all.push((intervals, aside));
+        assert!(collector.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
+        all.push((intervals, collector));
     }
     let mut intervals = Vec::new();
     for second in 1..=LOOKS + 1 {
@@ -136,7 +136,7 @@ fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
         }
         intervals.extend(std::iter::from_fn(|| sum.complete(second.min(LOOKS) * SECOND)));
     }
-    all.iter().for_each(|(_, aside)| sum.take_aside(aside));
+    all.iter().for_each(|(_, collector)| sum.merge_state(collector));
     intervals.extend(sum.rest(CLOSES));
     (sum, intervals)
 }

@@ -122,7 +122,7 @@ impl Totals {
 
 /// The kind and outcome of one statement.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answered {
+pub(crate) struct StatementOk {
     pub(crate) kind: u16,
     /// Nanoseconds since the epoch.
     pub(crate) end: u64,
@@ -191,8 +191,8 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn statement_ok(&mut self, answered: &Answered, period: Period) {
-        let Answered { kind, end, duration, rows, class } = *answered;
+    pub(crate) fn statement_ok(&mut self, answered: &StatementOk, period: Period) {
+        let StatementOk { kind, end, duration, rows, class } = *answered;
         if period.is_measured() {
             let count = &mut self.counters.statements[usize::from(kind)];
             count.ok += 1;
@@ -258,7 +258,7 @@ impl Recorder {
             self.counters.committed += 1;
             self.of(name, |count| count.committed += 1);
         }
-        self.beat(end);
+        self.record_activity(end);
         let duration = end.saturating_sub(start);
         self.samples.push(
             Sample::new(Occurrence::Committed, end, duration, period.is_measured()).named(name),
@@ -344,12 +344,12 @@ impl Recorder {
             self.counts.count(counter, n);
         }
         if counter == ScriptCounter::Events {
-            self.beat(now);
+            self.record_activity(now);
         }
         self.push(Occurrence::ScriptCount(counter), now, n, period);
     }
 
-    fn beat(&mut self, now: u64) {
+    fn record_activity(&mut self, now: u64) {
         self.commits += 1;
         self.last_commit = now;
     }
@@ -428,12 +428,12 @@ impl SharedRecorder {
     /// for it without holding the lock.
     #[inline]
     pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
-        self.note_and_tell(write).0
+        self.record_and_flush(write).0
     }
 
     /// As [`Self::note`]; also returns true when a batch was sent, which may have taken time.
     #[inline]
-    pub(crate) fn note_and_tell<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
+    pub(crate) fn record_and_flush<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
         let mut recorder = lock(&self.recorder);
         let result = write(&mut recorder);
         let is_full = recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch;
@@ -460,8 +460,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn answered(class: OutcomeClass) -> Answered {
-        Answered { kind: 1, end: 2, duration: 1, rows: 1, class }
+    fn answered(class: OutcomeClass) -> StatementOk {
+        StatementOk { kind: 1, end: 2, duration: 1, rows: 1, class }
     }
 
     proptest! {

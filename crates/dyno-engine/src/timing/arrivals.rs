@@ -120,7 +120,7 @@ impl NextStart {
         if let Some(arrivals) = arrivals {
             return arrivals.next_start(window, counted);
         }
-        match window.works_from(client.0, now.saturating_add(pause)) {
+        match window.active_from(client.0, now.saturating_add(pause)) {
             from if from == now => Self::Now(now),
             from => Self::From(from),
         }

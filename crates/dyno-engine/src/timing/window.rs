@@ -239,7 +239,7 @@ impl Window {
     /// the planned number of clients is at least c + 0.5: a number that changes linearly is
     /// rounded.
     #[inline]
-    pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
+    pub(crate) fn active_from(&self, client: u32, now: u64) -> u64 {
         let Some(course) = &self.active_clients else { return now };
         course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
@@ -284,7 +284,7 @@ impl Window {
 
     /// Handles the user's request to end: transactions in flight get at most [`REST`] from the
     /// first call on.
-    pub fn hurry(&self) {
+    pub fn shorten_grace(&self) {
         let ends = self.now().saturating_add(Nanos::from(REST).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! The clients that a trial measures: clients of a native workload, or threads of a script.
 
 use crate::measure::load::TrialError;
-use crate::measure::partial_result::Remains;
+use crate::measure::partial_result::AuditState;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::recording::{SampleNames, Totals};
 use crate::settling::OpenSessions;
@@ -54,12 +54,12 @@ pub(crate) trait Clients {
     }
 
     /// In the process of a generator: the data about its clients that the audit needs.
-    fn remains(&self) -> Remains {
-        Remains::default()
+    fn audit_state(&self) -> AuditState {
+        AuditState::default()
     }
 
-    /// In the coordinator: takes the result of [`Self::remains`] of a generator.
-    fn take_remains(&self, _remains: Remains) {}
+    /// In the coordinator: takes the result of [`Self::audit_state`] of a generator.
+    fn take_remains(&self, _remains: AuditState) {}
 
     async fn baseline(
         &self,

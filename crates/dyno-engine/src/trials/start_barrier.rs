@@ -129,7 +129,7 @@ impl Progress {
         matches!(self, Self::Settled | Self::Left(_))
     }
 
-    fn has_left(&self) -> bool {
+    fn has_withdrawn(&self) -> bool {
         matches!(self, Self::Left(_))
     }
 }
@@ -200,7 +200,7 @@ impl BarrierMember {
         let Some(group) = self.group else {
             let state = self.wait(Progress::Ready, |state| {
                 state.background.iter().all(Progress::is_ready)
-                    || state.background.iter().any(Progress::has_left)
+                    || state.background.iter().any(Progress::has_withdrawn)
             });
             let left =
                 state.background.iter().enumerate().find_map(|(group, progress)| match progress {
@@ -237,8 +237,8 @@ impl BarrierMember {
     /// When threads of a group are still running.
     pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<Reason>), TrialError> {
         self.change(|state| state.may_audit = true);
-        let mut state =
-            self.wait(Progress::Settled, |state| state.background.iter().all(Progress::has_left));
+        let mut state = self
+            .wait(Progress::Settled, |state| state.background.iter().all(Progress::has_withdrawn));
         let (mut records, mut missing) = (Vec::new(), Vec::new());
         let outcomes =
             state.background.drain(..).enumerate().map(|(group, progress)| match progress {
@@ -268,7 +268,7 @@ impl BarrierMember {
             None => state.may_audit = true,
             Some(group) => {
                 if let Some(progress) = state.background.get_mut(group)
-                    && !progress.has_left()
+                    && !progress.has_withdrawn()
                 {
                     *progress = Progress::Left(outcome);
                 }

@@ -8,7 +8,7 @@ use crate::custom_audit::CustomAudit;
 use crate::measure::elsewhere::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
-use crate::measure::partial_result::{Ended, Measured, PartialResult, Remains};
+use crate::measure::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
 use crate::measure::start::Start;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::native_clients::NativeClients;
@@ -92,9 +92,9 @@ fn divided(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let ready = || generators.start().map(Start::at);
-    let (measured, remains) =
+    let (measured, audit_state) =
         elsewhere::measure(&clients.kinds(), generators, input, ready, listener)?;
-    remains.into_iter().for_each(|it| clients.take_remains(it));
+    audit_state.into_iter().for_each(|it| clients.take_remains(it));
     Ok(measured.record)
 }
 
@@ -177,13 +177,13 @@ fn run_pool<'a>(
     mut worker_pool: WorkerPool<'a>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
-) -> Result<Ended<'a>, TrialError> {
+) -> Result<EndedMeasurement<'a>, TrialError> {
     clients.spawn(&mut worker_pool)?;
     worker_pool.await_ready(clients.ready_limit(), listener)?;
     match ready() {
         Ok(start) => Ok(worker_pool.run(&start, listener)),
         Err(error) => {
-            worker_pool.call_off();
+            worker_pool.cancel();
             Err(error)
         }
     }
@@ -222,20 +222,20 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         self.workloads.len()
     }
 
-    fn remains(&self) -> Remains {
-        Remains {
+    fn audit_state(&self) -> AuditState {
+        AuditState {
             sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
             notes: self.workloads.iter().map(|workload| workload.notes()).collect(),
             ledgers: self.ledgers.iter().map(|ledger| ledger.take()).collect(),
         }
     }
 
-    fn take_remains(&self, remains: Remains) {
-        let sessions = self.sessions().into_iter().zip(&remains.sessions);
+    fn take_remains(&self, audit_state: AuditState) {
+        let sessions = self.sessions().into_iter().zip(&audit_state.sessions);
         sessions.for_each(|(own, numbers)| own.add(numbers));
-        let notes = self.workloads.iter().zip(&remains.notes);
+        let notes = self.workloads.iter().zip(&audit_state.notes);
         notes.for_each(|(workload, notes)| workload.take_notes(notes));
-        self.ledgers.iter().zip(remains.ledgers).for_each(|(ledger, pages)| ledger.add(pages));
+        self.ledgers.iter().zip(audit_state.ledgers).for_each(|(ledger, pages)| ledger.add(pages));
     }
 
     async fn baseline(
@@ -311,12 +311,12 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         Some(self.threads.ready_limit)
     }
 
-    fn remains(&self) -> Remains {
-        Remains { notes: vec![self.audit.notes()], ..Remains::default() }
+    fn audit_state(&self) -> AuditState {
+        AuditState { notes: vec![self.audit.notes()], ..AuditState::default() }
     }
 
-    fn take_remains(&self, remains: Remains) {
-        remains.notes.iter().for_each(|notes| self.audit.take_notes(notes));
+    fn take_remains(&self, audit_state: AuditState) {
+        audit_state.notes.iter().for_each(|notes| self.audit.take_notes(notes));
     }
 
     async fn baseline(
@@ -427,7 +427,7 @@ fn part(
 ) -> Result<PartialResult, TrialError> {
     let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
     let ended = run_pool(clients, worker_pool, ready, listener)?;
-    Ok(ended.into_part(clients.remains(), listener))
+    Ok(ended.into_part(clients.audit_state(), listener))
 }
 
 /// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the
@@ -480,9 +480,9 @@ fn trial(
     let measured = match input.generators {
         None => measure(clients, clients.ending(), &load, ready, listener)?,
         Some(generators) => {
-            let (measured, remains) =
+            let (measured, audit_state) =
                 elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
-            remains.into_iter().for_each(|it| clients.take_remains(it));
+            audit_state.into_iter().for_each(|it| clients.take_remains(it));
             measured
         }
     };

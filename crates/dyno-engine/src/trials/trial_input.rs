@@ -40,11 +40,11 @@ pub struct TrialInput<'a> {
     /// The generators that run the clients; `None`: the clients run in this process.
     pub generators: Option<&'a dyn Generators>,
     /// For trials with faults: called when the clients have ended; restores the nodes.
-    pub repair: Option<&'a dyn Fn() -> Repaired>,
+    pub repair: Option<&'a dyn Fn() -> RepairedNodes>,
 }
 
 /// The nodes after a trial with faults.
-pub struct Repaired {
+pub struct RepairedNodes {
     /// The injected faults.
     pub faults: Vec<FaultRecord>,
     /// State of each node, in the order of [`TrialInput::nodes`]; or why none of them answers.

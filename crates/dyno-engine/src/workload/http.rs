@@ -11,7 +11,7 @@ use crate::data_set::{DataSet, NoData};
 use crate::distribution::Distribution;
 use crate::random::Random;
 use crate::session::Session;
-use crate::text::lasting;
+use crate::text::intern;
 use dyno_drivers::http::{self, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
 use dyno_model::audit::AuditCheck;
@@ -187,7 +187,7 @@ impl Request {
             .map(|text| template(text)?.resolved(|it| variable(name, it)))
             .transpose()?;
         Ok(Self {
-            name: lasting(name),
+            name: intern(name),
             start: format!("{} ", plan.method),
             path: line(&plan.path)?,
             host: if given("host") { "" } else { "Host: " },

@@ -5,7 +5,7 @@ use dyno_engine::random::Random;
 use dyno_engine::workload::{
     AfterFailure, AuditFacts, ClientId, DataSet, Native, NoData, Workload, WorkloadContext, catalog,
 };
-use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput};
+use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptFailure, Session, TrialInput};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
@@ -184,13 +184,13 @@ pub(crate) struct Closure<F>(pub(crate) F);
 
 impl<F> Script for Closure<F>
 where
-    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+    F: Fn(ClientId, Meter) -> Result<(), ScriptFailure> + Send + Sync + 'static,
 {
     fn kinds(&self) -> Vec<&'static str> {
         vec!["read", "write"]
     }
 
-    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptFailure> {
         self.0(client, meter)
     }
 }

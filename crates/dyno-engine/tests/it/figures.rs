@@ -126,7 +126,7 @@ fn stop_rules_by_count_have_the_rate_of_what_they_counted() {
 
 fn held_up(record: &TrialRecord) -> Option<(f64, Severity)> {
     record.warnings.iter().find_map(|warning| match warning {
-        Warning::HeldUp { share } => Some((*share, warning.severity())),
+        Warning::Stalled { share } => Some((*share, warning.severity())),
         _ => None,
     })
 }

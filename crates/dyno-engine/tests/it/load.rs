@@ -7,7 +7,7 @@ use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    CustomAudit, FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble,
+    CustomAudit, FatalCause, LoadInput, LoadRecord, Meter, ScriptFailure, ScriptThreads,
     TrialError, run_script, run_script_trial,
 };
 use dyno_model::counters::{Outcomes, ScriptCounter};
@@ -63,7 +63,7 @@ fn plan_with_little_grace(stop: StopRule) -> LoadPlan {
 
 fn run<F>(clients: u32, load: &LoadPlan, script: F) -> (Result<LoadRecord, TrialError>, Heard)
 where
-    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+    F: Fn(ClientId, Meter) -> Result<(), ScriptFailure> + Send + Sync + 'static,
 {
     let input = input(clients, load);
     let mut heard = Heard::new(&input);
@@ -73,7 +73,7 @@ where
 
 fn record<F>(clients: u32, load: &LoadPlan, script: F) -> (LoadRecord, Vec<IntervalRecord>)
 where
-    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+    F: Fn(ClientId, Meter) -> Result<(), ScriptFailure> + Send + Sync + 'static,
 {
     let (outcome, heard) = run(clients, load, script);
     let record = outcome.expect("the run can be measured");
@@ -276,7 +276,7 @@ fn a_script_may_have_its_own_loop_and_its_own_counters() {
 fn a_script_that_fails_before_it_is_ready_ends_the_run_in_its_own_words() {
     let (outcome, _) = run(3, &plan(StopRule::Transactions(5)), |client, mut meter| {
         if client.0 == 1 {
-            return Err(ScriptTrouble("thread_init failed: no such table".to_owned()));
+            return Err(ScriptFailure("thread_init failed: no such table".to_owned()));
         }
         assert!(!meter.ready(), "nobody may start");
         assert!(!meter.begin_event());
@@ -332,7 +332,7 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
                 events += 1;
                 if client.0 == 3 && events == 10 {
                     meter.statement_failed(1);
-                    return Err(ScriptTrouble("SQL error, errno = 1146".to_owned()));
+                    return Err(ScriptFailure("SQL error, errno = 1146".to_owned()));
                 }
                 meter.end_event();
             }
@@ -398,7 +398,7 @@ fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
             let waiting = wait.0.lock().expect("nobody panics");
             let woken = wait.1.wait_while(waiting, |is_interrupted| !*is_interrupted);
             drop(woken.expect("nobody panics"));
-            Err(ScriptTrouble("interrupted".to_owned()))
+            Err(ScriptFailure("interrupted".to_owned()))
         });
     assert!(record.is_cut_off && record.left_behind.is_empty());
     assert_eq!(record.fatal, None, "being cut off is no failure of the script");

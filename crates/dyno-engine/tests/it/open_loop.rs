@@ -183,7 +183,7 @@ fn an_offer_slightly_above_the_capacity_is_told() {
         assert_eq!(open_loop.arrived, 835);
         let warnings =
             record.open_loop.expect("there is a rate").warnings(record.counters.committed);
-        let behind = warnings.iter().find(|warning| matches!(warning, Warning::KeptBehind { .. }));
+        let behind = warnings.iter().find(|warning| matches!(warning, Warning::FellBehind { .. }));
         assert!(behind.expect("at least 33 were never started").severity() >= Severity::Warning);
     }
 }

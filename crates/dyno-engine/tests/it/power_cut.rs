@@ -10,7 +10,7 @@ use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::random::{Random, Stream};
-use dyno_engine::{NodeState, Repaired, TrialInput};
+use dyno_engine::{NodeState, RepairedNodes, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -99,7 +99,7 @@ fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
         LoadPlan { attempts_max: 100_000, ..LoadPlan::new(StopRule::Transactions(TRANSACTIONS)) };
     let repair = || {
         *gone.borrow_mut() = cut(folder, lost);
-        Repaired { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
+        RepairedNodes { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
     };
     let input = TrialInput { repair: Some(&repair), ..trial_input(target.clone(), CLIENTS, &plan) };
     let loading =

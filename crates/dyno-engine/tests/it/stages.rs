@@ -2,7 +2,7 @@
 
 use crate::bench::{self, MILLISECOND, NOBODY, SEED, Silent, null, takes};
 use dyno_engine::workload::ClientId;
-use dyno_engine::{LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
+use dyno_engine::{LoadInput, LoadRecord, Meter, Script, ScriptFailure, ScriptThreads, run_script};
 use dyno_model::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
 use dyno_model::stages::{Segment, Stage};
 use dyno_model::units::Nanos;
@@ -116,7 +116,7 @@ impl Script for Noting {
         Vec::new()
     }
 
-    fn run(&self, client: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+    fn run(&self, client: ClientId, mut meter: Meter) -> Result<(), ScriptFailure> {
         if !meter.ready() {
             return Ok(());
         }

@@ -411,7 +411,7 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_warning() {
     let open_loop = record.open_loop.expect("an open loop");
     assert_eq!(open_loop.arrived, record.counters.started + open_loop.unstarted);
     let behind = record.warnings.iter().find_map(|warning| match warning {
-        Warning::KeptBehind { share, unstarted } => Some((*share, *unstarted)),
+        Warning::FellBehind { share, unstarted } => Some((*share, *unstarted)),
         _ => None,
     });
     let (share, unstarted) = behind.expect("200 a second are done, 1,000 arrive");
@@ -423,7 +423,7 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_warning() {
         "{warnings:?}"
     );
     assert!(
-        !warnings.iter().any(|warning| matches!(warning, Warning::KeptBehind { .. })),
+        !warnings.iter().any(|warning| matches!(warning, Warning::FellBehind { .. })),
         "{warnings:?}"
     );
 }

@@ -28,7 +28,7 @@ fn run(verdict: AfterFailure) -> (LoadRecord, bool) {
             }
             session.reconnect().await?;
             send(session, "SELECT 1").await?;
-            session.give_way().await;
+            session.yield_now().await;
             assert!(session.intended_start() <= session.now());
             session.extend_to_now();
             Ok(())

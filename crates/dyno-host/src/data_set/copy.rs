@@ -85,7 +85,7 @@ pub(crate) fn copy_into(
     // Until now only dyno's user could enter the copy. The outermost folder was added first and is
     // opened last.
     for (folder, mode) in folders.iter().rev() {
-        folder.hand_over(*mode, owner)?;
+        folder.chown(*mode, owner)?;
     }
     Ok(Copied { files: files.len(), bytes: bytes.into_inner(), cloned: cloned.into_inner() })
 }

@@ -1,6 +1,6 @@
 //! What systems can be queried for outside the load, one folder per engine.
 //!
-//! * [`Questions`]: the table that each engine provides;
+//! * [`EngineQueries`]: the table that each engine provides;
 //! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` describes settings,
 //!   `observer.rs` has the queries of the monitor;
 //! * `null`: systems without any such information;
@@ -20,7 +20,7 @@ mod values;
 pub(crate) use numbers::UPTIME;
 pub use questions::{ConnectionLimit, ForeignSession};
 pub(crate) use questions::{
-    FoundSettings, LockQuestions, Observe, Observed, Questions, SeenSession,
+    EngineQueries, FoundSettings, LockQueries, Observe, Observed, SessionActivity,
 };
 pub use setting::Setting;
 pub(crate) use sqlite::settings::read_pragma;
@@ -29,7 +29,7 @@ pub(crate) use values::Values;
 use dyno_model::target::Engine;
 
 /// The queries of an engine.
-pub(crate) fn questions(engine: Engine) -> &'static Questions {
+pub(crate) fn questions(engine: Engine) -> &'static EngineQueries {
     match engine {
         Engine::Mysql => &mysql::QUESTIONS,
         Engine::Postgres => &postgres::QUESTIONS,

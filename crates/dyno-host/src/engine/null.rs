@@ -1,11 +1,11 @@
 //! The null engine with canned replies, and HTTP services, which have nothing to query. The
 //! workload queries the service itself; the database behind it is a separate system.
 
-use super::questions::{Questions, Settings};
+use super::questions::{EngineQueries, Settings};
 use crate::engine::setting::by_name;
 use std::collections::BTreeMap;
 
-pub(super) const QUESTIONS: Questions = Questions {
+pub(super) const QUESTIONS: EngineQueries = EngineQueries {
     settings: Settings {
         that_matter: &[],
         reserved: &[],

@@ -2,14 +2,14 @@
 
 use super::setting::Setting;
 use super::values::Values;
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use dyno_model::engine::Identity;
 use dyno_model::target::Target;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Queries for the systems of an engine, outside the load.
-pub(crate) struct Questions {
+pub(crate) struct EngineQueries {
     pub(crate) settings: Settings,
     /// Connects for the monitor, which sends its further queries over that connection; also returns
     /// the id of the server's thread or process that serves it. Figures of databases are summed
@@ -19,7 +19,7 @@ pub(crate) struct Questions {
     /// connecting.
     pub(crate) versions: &'static [&'static str],
     /// Queries about tables; `None` where there are no tables.
-    pub(crate) tables: Option<TableQuestions>,
+    pub(crate) tables: Option<TableQueries>,
     /// Query for the storage engine whose tables all nodes of a cluster share. Where a server has
     /// only one storage engine: `None`.
     pub(crate) shared_storage: Option<&'static str>,
@@ -27,10 +27,10 @@ pub(crate) struct Questions {
     /// this account, so that reading and writing it has no side effects.
     pub(crate) is_plain_table: &'static str,
     /// Queries that only a server answers.
-    pub(crate) server: Option<ServerQuestions>,
+    pub(crate) server: Option<ServerQueries>,
 }
 
-impl Questions {
+impl EngineQueries {
     /// Product and version of a server, of which these settings are known.
     pub(crate) fn identity(
         &self,
@@ -46,7 +46,7 @@ impl Questions {
 }
 
 /// SQL queries about the tables of a database.
-pub(crate) struct TableQuestions {
+pub(crate) struct TableQueries {
     /// For each table: name, bytes with indexes. `None` where the dialect has its own query.
     pub(crate) sizes: Option<&'static str>,
     /// For each column of an index, in the order of the index, those of the primary key first:
@@ -58,7 +58,7 @@ pub(crate) struct TableQuestions {
 
 /// One session, or several in the same state.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SeenSession {
+pub(crate) struct SessionActivity {
     pub(crate) sessions: u32,
     pub(crate) state: String,
     pub(crate) wait: String,
@@ -69,25 +69,25 @@ pub(crate) struct SeenSession {
 /// The monitor's connection.
 pub(crate) trait Observed {
     /// Counters and sizes.
-    fn counters(&mut self, values: &mut Values) -> Asked<()>;
+    fn counters(&mut self, values: &mut Values) -> QueryResult<()>;
 
     /// The sessions but this one, with details of their waits on demand where those cost more.
     /// `None` where there are no sessions.
-    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+    fn sessions(&mut self, _is_detailed: bool) -> QueryResult<Option<Vec<SessionActivity>>> {
         Ok(None)
     }
 }
 
-pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;
+pub(crate) type Observe = fn(&Target, &[String]) -> QueryResult<Watched>;
 
 /// The monitor's connection, with the id of the thread or process that serves it, where known.
 pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 
-type Count = fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>;
+type Count = fn(&mut ControlConnection, &[String]) -> QueryResult<BTreeMap<String, i64>>;
 
 /// Queries for a server, outside the load.
-pub(crate) struct ServerQuestions {
-    pub(crate) connection_limit: fn(&mut ControlConnection) -> Asked<ConnectionLimit>,
+pub(crate) struct ServerQueries {
+    pub(crate) connection_limit: fn(&mut ControlConnection) -> QueryResult<ConnectionLimit>,
     /// Sessions other than this one: id, account, origin, database, state.
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes are replicated. What the account may not see counts as absent.
@@ -100,7 +100,7 @@ pub(crate) struct ServerQuestions {
     /// Values that change with every change of rows, tables or large objects of the database.
     pub(crate) write_marks: &'static [&'static str],
     /// How a run locks a database against other runs.
-    pub(crate) lock: LockQuestions,
+    pub(crate) lock: LockQueries,
     /// The id of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,
     /// Hints by which a process on the server's machine can be identified: words of
@@ -109,11 +109,11 @@ pub(crate) struct ServerQuestions {
 }
 
 /// SQL of the lock.
-pub(crate) struct LockQuestions {
+pub(crate) struct LockQueries {
     /// Prevents the server from ending an idle session. Not every version has it.
     pub(crate) stay: &'static str,
     /// Whether a connected session prevents its database from being dropped.
-    pub(crate) is_in_the_way: bool,
+    pub(crate) blocks_drop: bool,
     /// The lock where a pooler may change the session; `None` where there are no poolers.
     pub(crate) pooled: Option<PooledLock>,
     /// Acquires the lock if it is free: `1` or `t`.
@@ -136,7 +136,7 @@ pub(crate) struct PooledLock {
 
 impl PooledLock {
     /// Whether a pooler is in between, which may run each transaction in another session.
-    pub(crate) fn changes_sessions(&self, session: &mut ControlConnection) -> Asked<bool> {
+    pub(crate) fn changes_sessions(&self, session: &mut ControlConnection) -> QueryResult<bool> {
         let answering = session.first(self.session)?;
         Ok(answering != session.session_number().map(|number| number.to_string()))
     }
@@ -162,7 +162,7 @@ pub(crate) struct Settings {
     pub(crate) shaping: &'static [&'static str],
     /// Options that no server returns.
     pub(crate) untold: &'static [&'static str],
-    pub(crate) read: fn(&mut ControlConnection) -> Asked<FoundSettings>,
+    pub(crate) read: fn(&mut ControlConnection) -> QueryResult<FoundSettings>,
     /// The lower-case name under which the server lists a setting.
     pub(crate) listed: fn(&str) -> String,
     /// Finds the setting for a listed name, and the value to compare it with; they differ where an

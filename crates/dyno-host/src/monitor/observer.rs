@@ -3,7 +3,7 @@
 
 use super::pace::{Pace, thread_cpu};
 use super::sessions;
-use crate::control_connection::Asked;
+use crate::control_connection::QueryResult;
 use crate::engine::Values;
 use crate::engine::{Observe, Observed, questions};
 use dyno_model::engine::Syntax;
@@ -93,7 +93,7 @@ impl Observer {
 }
 
 fn answer_all(
-    open: impl FnOnce() -> Asked<Asking>,
+    open: impl FnOnce() -> QueryResult<Asking>,
     asked: &Receiver<Question>,
     answers: &Sender<Answer>,
 ) {
@@ -128,7 +128,7 @@ impl Asking {
         databases: &[String],
         is_local: bool,
         observe: Observe,
-    ) -> Asked<Self> {
+    ) -> QueryResult<Self> {
         let target = Target { session_setup: Vec::new(), ..target.clone() };
         let own = std::slice::from_ref(&target.database);
         let databases = if databases.is_empty() { own } else { databases };
@@ -143,7 +143,7 @@ impl Asking {
         })
     }
 
-    fn answer(&mut self, question: Question) -> Asked<Answer> {
+    fn answer(&mut self, question: Question) -> QueryResult<Answer> {
         let mut answer = Answer::default();
         let is_wanted = |pace: &Pace| match question {
             Question::Regular => pace.is_due(Instant::now()),

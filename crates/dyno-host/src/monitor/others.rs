@@ -17,7 +17,7 @@ const KERNEL: u32 = 2;
 
 /// Processor times of all processes at one time.
 #[derive(Debug, Clone)]
-pub(crate) struct Everybody {
+pub(crate) struct ProcessTable {
     at: Instant,
     /// Number of processors of the machine.
     processors: f64,
@@ -49,7 +49,7 @@ impl Process {
     }
 }
 
-impl Everybody {
+impl ProcessTable {
     /// Reads all processes. `None` when there are too many, or `/proc` is not readable.
     pub(crate) fn now() -> Option<Self> {
         let numbers: Vec<u32> = numbered_entries("/proc").collect();
@@ -103,8 +103,8 @@ fn process(text: &str) -> Option<Process> {
 /// The CPU used between two readings by all processes but the `known` ones and their descendants;
 /// `None` when it is not worth a warning.
 pub(crate) fn warning(
-    from: &Everybody,
-    to: &Everybody,
+    from: &ProcessTable,
+    to: &ProcessTable,
     known: &[u32],
     ticks_per_second: f64,
 ) -> Option<Warning> {
@@ -139,7 +139,11 @@ pub(crate) fn warning(
 }
 
 /// Ticks of each other process by its own count, and of all of them by the machine's.
-fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'e str, f64)>, f64) {
+fn others<'e>(
+    from: &'e ProcessTable,
+    to: &'e ProcessTable,
+    known: &[u32],
+) -> (Vec<(&'e str, f64)>, f64) {
     let mut known = known.to_vec();
     known.push(std::process::id());
     let (mut ours, mut kernels) = (to.families(&known), to.families(&[KERNEL]));
@@ -153,8 +157,9 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
     // of the child's time came before it. Children did no more work than the machine minus the
     // living processes.
     let scale = ((worked - own_of_all).max(0.0) / of_children).min(1.0);
-    let ticks =
-        |grown: &Grown| grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 };
+    let ticks = |grown: &ProcessCpuUse| {
+        grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 }
+    };
     let of_ours: f64 =
         grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, it)| ticks(it)).sum();
     let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
@@ -165,7 +170,7 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
 
 /// Ticks of a process between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Grown {
+struct ProcessCpuUse {
     own: f64,
     /// Ticks of children that ended meanwhile, as far as their share before the first reading is
     /// known.
@@ -173,20 +178,20 @@ struct Grown {
 }
 
 /// How much each process that lives at the second reading has worked since the first.
-fn grown(from: &Everybody, to: &Everybody) -> BTreeMap<u32, Grown> {
+fn grown(from: &ProcessTable, to: &ProcessTable) -> BTreeMap<u32, ProcessCpuUse> {
     let is_same = |one: &Process, other: &Process| one.stat.started == other.stat.started;
     let lives = |pid: u32| {
         from.processes
             .get(&pid)
             .is_none_or(|was| to.processes.get(&pid).is_some_and(|is| is_same(was, is)))
     };
-    let mut grown: BTreeMap<u32, Grown> = BTreeMap::new();
+    let mut grown: BTreeMap<u32, ProcessCpuUse> = BTreeMap::new();
     for (pid, process) in &to.processes {
         let before = from.processes.get(pid).filter(|before| is_same(before, process));
         let of = |ticks: fn(&Process) -> f64| ticks(process) - before.map_or(0.0, ticks);
         grown.insert(
             *pid,
-            Grown { own: of(Process::own).max(0.0), children: of(Process::children) },
+            ProcessCpuUse { own: of(Process::own).max(0.0), children: of(Process::children) },
         );
     }
     // When a process ends, all of its time moves to its parent, and with the parent's end to the
@@ -221,14 +226,14 @@ mod tests {
     /// Id, parent, name, ticks of its own, ticks of children that ended.
     type Row<'r> = (u32, u32, &'r str, f64, f64);
 
-    fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> Everybody {
+    fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> ProcessTable {
         let processes = rows.iter().map(|(pid, parent, name, own, children)| {
             let text = format!(
                 "{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 0 1 0 77 0"
             );
             (*pid, process(&text).expect("as in proc(5)"))
         });
-        Everybody { at, processors: 4.0, machine, processes: processes.collect() }
+        ProcessTable { at, processors: 4.0, machine, processes: processes.collect() }
     }
 
     #[test]
@@ -320,7 +325,7 @@ mod tests {
         let taken: f64 = processes.iter().map(|it| it.processors).sum();
         assert!((share - 0.75).abs() < 1e-9 && (taken - 3.0).abs() < 1e-9, "{share} {processes:?}");
         // Nor when the machine's total exceeds its capacity.
-        let full = Everybody { machine: 9000.0, ..to };
+        let full = ProcessTable { machine: 9000.0, ..to };
         let Some(Warning::OtherProcessesCpu { share, processes }) =
             warning(&from, &full, &[], 100.0)
         else {
@@ -346,10 +351,10 @@ mod tests {
             (shell.stdin.take().expect("piped"), shell.stdout.take().expect("piped"));
         let mut lines = BufReader::new(output).lines().map(|line| line.expect("a line"));
         assert_eq!(lines.next().as_deref(), Some("worked"));
-        let from = Everybody::now().expect("/proc");
+        let from = ProcessTable::now().expect("/proc");
         input.write_all(b"\n").expect("it reads");
         assert_eq!(lines.next().as_deref(), Some("waited"));
-        let to = Everybody::now().expect("/proc");
+        let to = ProcessTable::now().expect("/proc");
         input.write_all(b"\n").expect("it reads");
         shell.wait().expect("it ends");
         let worked = to.processes[&shell.id()].children();
@@ -376,15 +381,15 @@ mod tests {
 
     #[test]
     fn a_busy_process_outside_the_family_is_found_in_proc() {
-        let from = Everybody::now().expect("/proc");
+        let from = ProcessTable::now().expect("/proc");
         let own = std::process::id();
-        let ticks = |at: &Everybody| at.processes[&own].ticks();
+        let ticks = |at: &ProcessTable| at.processes[&own].ticks();
         let mut to = from.clone();
         // The machine's time and this process's are read one after the other, and counted in
         // different ways.
         while ticks(&to) < ticks(&from) + 3.0 || to.machine < from.machine + 3.0 {
             std::hint::black_box((0..1_000_000_u64).sum::<u64>());
-            to = Everybody::now().expect("/proc");
+            to = ProcessTable::now().expect("/proc");
         }
         assert!(from.families(&[from.processes[&own].stat.parent]).contains(&own));
         assert!(to.processes[&own].name.starts_with("dyno"), "{:?}", to.processes[&own].name);

@@ -3,7 +3,7 @@
 
 use super::host::Machine;
 use super::observer::{Observer, Question};
-use super::others::Everybody;
+use super::others::ProcessTable;
 use super::pace::thread_cpu;
 use super::processes::Processes;
 use super::remote::Remote;
@@ -52,7 +52,7 @@ pub(super) struct Reading {
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
     /// At the bounds of the window: all processes of dyno's machine.
-    pub(super) everybody: Option<Everybody>,
+    pub(super) everybody: Option<ProcessTable>,
     /// What the monitor missed since the last sample.
     pub(super) trouble: Option<String>,
 }
@@ -71,7 +71,7 @@ impl Sampler {
     pub(super) fn start(watched: Watched) -> Option<Self> {
         let (orders, told) = channel();
         let (reading, readings) = channel();
-        let mut eyes = Eyes::new(watched, reading);
+        let mut eyes = SamplerThread::new(watched, reading);
         let run = move || eyes.sample_until_stopped(&told);
         // Not joined: the channel of readings closes when the thread ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
@@ -92,7 +92,7 @@ impl Sampler {
     }
 }
 
-struct Eyes {
+struct SamplerThread {
     machine: Machine,
     /// The server's machine, if it is another one.
     remote: Option<Remote>,
@@ -106,7 +106,7 @@ struct Eyes {
     is_locked: bool,
 }
 
-impl Eyes {
+impl SamplerThread {
     fn new(watched: Watched, readings: Sender<Reading>) -> Self {
         let has_children = watched.target.engine.traits().execution == Execution::Process;
         let (mut remote, mut trouble) = (None, None);
@@ -180,7 +180,7 @@ impl Eyes {
             server.sample(ticks, is_boundary, &mut values);
         }
         self.generator.sample(ticks, is_boundary, &mut values);
-        let everybody = if is_boundary { Everybody::now() } else { None };
+        let everybody = if is_boundary { ProcessTable::now() } else { None };
         let timeout = match question {
             _ if self.is_first => FIRST_TIMEOUT,
             Question::Boundary => BOUNDARY_TIMEOUT,

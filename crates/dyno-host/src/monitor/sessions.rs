@@ -1,7 +1,7 @@
 //! Activity of sessions, grouped by state, wait and statement without literals.
 
 use super::digest::digest;
-use crate::engine::{SeenSession, Values};
+use crate::engine::{SessionActivity, Values};
 use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ const GROUPS_MAX: usize = 12;
 
 /// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of
 /// their own, `t_1` and `t_2`, are together, on `t_*`.
-pub(super) fn grouped(seen: Vec<SeenSession>, syntax: Syntax) -> Vec<SessionGroup> {
+pub(super) fn grouped(seen: Vec<SessionActivity>, syntax: Syntax) -> Vec<SessionGroup> {
     let mut groups: BTreeMap<(String, String, String), SessionGroup> = BTreeMap::new();
-    for SeenSession { sessions, state, wait, statement } in seen {
+    for SessionActivity { sessions, state, wait, statement } in seen {
         let statement = digest(&statement, syntax);
         let alike = without_numbers(&statement);
         match groups.entry((state.clone(), wait.clone(), alike.clone())) {
@@ -74,8 +74,8 @@ pub(super) fn count(groups: &[SessionGroup], values: &mut Values) {
 mod tests {
     use super::*;
 
-    fn session(state: &str, wait: &str, statement: &str) -> SeenSession {
-        SeenSession {
+    fn session(state: &str, wait: &str, statement: &str) -> SessionActivity {
+        SessionActivity {
             sessions: 1,
             state: state.into(),
             wait: wait.into(),

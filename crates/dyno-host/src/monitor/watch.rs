@@ -2,12 +2,12 @@
 //! samples in order of time, on the thread of all events, so that only the monitor's own threads
 //! run during the load.
 
-use super::others::{self, Everybody};
+use super::others::{self, ProcessTable};
 use super::sampler::{Order, Reading, Sampler};
 use super::watched::Watched;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::history::History;
-use dyno_model::judge::collapse::{self, Beat, Pulse, SessionSample};
+use dyno_model::judge::collapse::{self, CollapseDetector, IntervalRate, SessionSample};
 use dyno_model::judge::is_meant;
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::plan::LoadPlan;
@@ -35,7 +35,7 @@ pub struct Watch<'l> {
     epoch: Option<Instant>,
     /// Readings from before the epoch was known.
     early: Vec<Reading>,
-    beats: Vec<Beat>,
+    rates: Vec<IntervalRate>,
     samples: Vec<SessionSample>,
     /// The server's processes on this machine. CPU used by other processes is only reported when
     /// these are known or the server is elsewhere.
@@ -44,12 +44,12 @@ pub struct Watch<'l> {
     is_server_unknown: bool,
     /// Processor times of all processes at the bounds, with their times in seconds since the start
     /// of the first client.
-    everybody: Vec<(f64, Everybody)>,
+    everybody: Vec<(f64, ProcessTable)>,
     /// What could not be observed.
     troubles: Vec<String>,
     /// Samples with the monitor's own cost.
     costs: Vec<Sample>,
-    pulse: Pulse,
+    collapse_detector: CollapseDetector,
     /// The last interval was a collapse.
     is_low: bool,
     /// Nothing is committed at the moment.
@@ -92,11 +92,11 @@ impl<'l> Watch<'l> {
             sampler: Sampler::start(watched),
             epoch: None,
             early: Vec::new(),
-            beats: Vec::new(),
+            rates: Vec::new(),
             samples: Vec::new(),
             troubles: Vec::new(),
             costs: Vec::new(),
-            pulse: Pulse::default(),
+            collapse_detector: CollapseDetector::default(),
             is_low: false,
             is_stalled: false,
             is_collapsed: false,
@@ -115,7 +115,7 @@ impl<'l> Watch<'l> {
         let opens = self.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
         collapse::explain_stalls(&mut record.warnings, &self.samples, opens);
-        let collapses = collapse::warnings(&self.beats, &self.samples, opens, closes);
+        let collapses = collapse::warnings(&self.rates, &self.samples, opens, closes);
         let doubtful: Vec<Warning> =
             collapses.into_iter().filter(|warning| !is_meant(record, load, warning)).collect();
         record.warnings.extend(doubtful);
@@ -232,13 +232,13 @@ impl Listener for Watch<'_> {
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        let beat = Beat {
+        let beat = IntervalRate {
             start: interval.start.as_secs_f64(),
             length: interval.length.as_secs_f64(),
             committed: interval.transaction.len(),
         };
-        self.beats.push(beat);
-        self.is_low = self.pulse.beat(beat).is_some();
+        self.rates.push(beat);
+        self.is_low = self.collapse_detector.observe(beat).is_some();
         self.note_collapse();
         self.pass_on();
         self.listener.interval(interval);

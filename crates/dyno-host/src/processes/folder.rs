@@ -9,7 +9,7 @@
 //!
 //! dyno's own files (logs, configurations, passwords passed to a server) are never in such folders:
 //! the supervisor creates a separate folder for them that only dyno may write to
-//! ([`is_out_of_reach`] tells whether such a folder is safe next to another one).
+//! ([`is_protected`] tells whether such a folder is safe next to another one).
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat};
 use serde::{Deserialize, Serialize};
@@ -201,13 +201,13 @@ impl Folder {
     }
 
     /// Sets the folder's mode and transfers it to the owner.
-    pub(crate) fn hand_over(&self, mode: u32, owner: Option<Owner>) -> io::Result<()> {
+    pub(crate) fn chown(&self, mode: u32, owner: Option<Owner>) -> io::Result<()> {
         fchmod(&self.descriptor, Mode::from_raw_mode(mode)).map_err(at(&self.path))?;
         give(&self.descriptor, owner).map_err(|error| with_path(&self.path, &error))
     }
 
     /// Lets a user's group traverse this folder, which stays dyno's.
-    pub(crate) fn let_pass(&self, visitor: Owner) -> io::Result<()> {
+    pub(crate) fn allow_traversal(&self, visitor: Owner) -> io::Result<()> {
         fchown(&self.descriptor, None, Some(Gid::from_raw(visitor.group)))
             .map_err(at(&self.path))?;
         fchmod(&self.descriptor, Mode::RWXU | Mode::XGRP).map_err(at(&self.path))
@@ -253,7 +253,7 @@ pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>>
 /// Whether only root and dyno's user can replace what dyno creates in a folder, or the folder
 /// itself. A folder with the sticky bit, such as `/tmp`, is sufficient: users cannot rename entries
 /// of others there.
-pub(crate) fn is_out_of_reach(folder: &Path) -> bool {
+pub(crate) fn is_protected(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::canonicalize(folder).is_ok_and(|folder| {
         folder.ancestors().all(|step| {
@@ -355,15 +355,15 @@ mod tests {
         fs::create_dir(&inner).unwrap();
         let mode =
             |mode| fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).unwrap();
-        assert!(is_out_of_reach(&inner) && is_out_of_reach(&std::env::temp_dir()));
+        assert!(is_protected(&inner) && is_protected(&std::env::temp_dir()));
         mode(0o777);
-        assert!(!is_out_of_reach(&inner), "everybody may rename it");
+        assert!(!is_protected(&inner), "everybody may rename it");
         mode(0o1777);
-        assert!(is_out_of_reach(&inner));
+        assert!(is_protected(&inner));
         if rustix::process::geteuid().is_root() {
             mode(0o755);
             std::os::unix::fs::chown(place.path(), Some(4_000_000_000), None).unwrap();
-            assert!(!is_out_of_reach(&inner), "its owner may rename it");
+            assert!(!is_protected(&inner), "its owner may rename it");
         }
     }
 }

@@ -63,9 +63,9 @@ pub(crate) fn signature(texts: &[&str]) -> String {
 
 /// A note that a database is being created. It remains when dyno is killed before the database has
 /// a marker.
-pub struct Making(Option<PathBuf>);
+pub struct CreationNote(Option<PathBuf>);
 
-impl Making {
+impl CreationNote {
     /// Writes the note. Without a folder for notes, nothing is written.
     pub(crate) fn begin(place: &str) -> Self {
         let note = |folder: PathBuf| {

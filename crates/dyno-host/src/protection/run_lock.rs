@@ -10,8 +10,8 @@
 //! Another run that uses another node of a cluster, or a server without such a lock, is recognised
 //! by the marker, which names it.
 
-use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::{LockQuestions, questions};
+use crate::control_connection::{ControlConnection, QueryResult};
+use crate::engine::{LockQueries, questions};
 use crate::error::HostError;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_model::engine::Capability;
@@ -39,17 +39,17 @@ const PROCESS_MAX: u64 = 20;
 const READABLE: u32 = 0o644;
 
 /// A lock on a database.
-pub struct RunLock(Held);
+pub struct RunLock(LockState);
 
-enum Held {
+enum LockState {
     /// Held by this session.
-    Session(Box<RefCell<ControlConnection>>, &'static LockQuestions),
+    Session(Box<RefCell<ControlConnection>>, &'static LockQueries),
     /// Held by this file, which is removed with it.
     File(File, PathBuf),
     /// Held by another lock of this run, on the same database under another address.
-    Elsewhere,
+    SharedAddress,
     /// Not held, because the server rejects it or the file cannot be created.
-    Nowhere(String),
+    Unavailable(String),
 }
 
 /// The reason why a database could not be locked.
@@ -104,7 +104,7 @@ pub(crate) fn take(
     };
     let held = match held {
         Some(held) => held,
-        None if is_own() => Held::Elsewhere,
+        None if is_own() => LockState::SharedAddress,
         None => return Err(Refused::InUse(in_use(target, remedy(&target.endpoint)))),
     };
     let taken = Rc::new(RunLock(held));
@@ -127,26 +127,26 @@ pub(crate) fn inspect(target: &Target) -> Result<(), HostError> {
 }
 
 /// Whether the engine cannot drop a database while the lock's session is connected to it.
-pub(crate) fn is_in_the_way(engine: Engine) -> bool {
-    questions(engine).server.as_ref().is_some_and(|server| server.lock.is_in_the_way)
+pub(crate) fn blocks_drop(engine: Engine) -> bool {
+    questions(engine).server.as_ref().is_some_and(|server| server.lock.blocks_drop)
 }
 
 impl RunLock {
     /// The reason why the database could not be locked, if any.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
-        if let Held::Nowhere(reason) = &self.0 { Some(reason) } else { None }
+        if let LockState::Unavailable(reason) = &self.0 { Some(reason) } else { None }
     }
 
     /// Whether it is still held: a restarted server has forgotten it.
     pub(crate) fn is_held(&self) -> bool {
         match &self.0 {
-            Held::Session(session, questions) => {
+            LockState::Session(session, questions) => {
                 let answer = session.borrow_mut().first(questions.is_held);
                 answer.is_ok_and(|answer| is_yes(answer.as_deref()))
             }
-            Held::File(file, path) => is_same_file(file, path),
-            Held::Elsewhere | Held::Nowhere(_) => true,
+            LockState::File(file, path) => is_same_file(file, path),
+            LockState::SharedAddress | LockState::Unavailable(_) => true,
         }
     }
 }
@@ -159,7 +159,7 @@ impl fmt::Debug for RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        if let Held::File(_, path) = &self.0 {
+        if let LockState::File(_, path) = &self.0 {
             // A process that has opened it meanwhile notices that the name belongs to another file.
             let _ = fs::remove_file(path);
         }
@@ -172,8 +172,8 @@ fn is_yes(answer: Option<&str>) -> bool {
 
 fn take_session(
     target: &Target,
-    questions: &'static LockQuestions,
-) -> Result<Option<Held>, Refused> {
+    questions: &'static LockQueries,
+) -> Result<Option<LockState>, Refused> {
     // The user's session setup is not applied, and the session outlives limits on idle sessions.
     let target = Target { session_setup: Vec::new(), ..target.clone() };
     let taken = ControlConnection::open_to_clean_up(&target).and_then(|mut session| {
@@ -190,7 +190,9 @@ fn take_session(
         }
     });
     match taken {
-        Err(failure) if failure.is_answered() => Ok(Some(Held::Nowhere(failure.to_string()))),
+        Err(failure) if failure.is_answered() => {
+            Ok(Some(LockState::Unavailable(failure.to_string())))
+        }
         taken => taken.map_err(|failure| {
             let database = target.database_name();
             Refused::Unreachable(HostError::new(format!(
@@ -201,23 +203,23 @@ fn take_session(
 }
 
 /// A lock that the server granted. Some products grant it without any effect.
-fn kept(mut session: ControlConnection, questions: &'static LockQuestions) -> Held {
+fn kept(mut session: ControlConnection, questions: &'static LockQueries) -> LockState {
     let lacks_locks = session.identity().product.lacks(Capability::AdvisoryLocks);
     match session.first(questions.is_held) {
-        Err(failure) => return Held::Nowhere(failure.to_string()),
+        Err(failure) => return LockState::Unavailable(failure.to_string()),
         Ok(answer) if lacks_locks || !is_yes(answer.as_deref()) => {
-            return Held::Nowhere("the server's advisory locks have no effect".to_owned());
+            return LockState::Unavailable("the server's advisory locks have no effect".to_owned());
         }
         Ok(_) => {}
     }
-    Held::Session(Box::new(RefCell::new(session)), questions)
+    LockState::Session(Box::new(RefCell::new(session)), questions)
 }
 
 /// The statement that acquires the lock on this connection, which keeps its session from here on.
 fn prepared(
     session: &mut ControlConnection,
-    questions: &'static LockQuestions,
-) -> Asked<&'static str> {
+    questions: &'static LockQueries,
+) -> QueryResult<&'static str> {
     if let Some(pooled) = &questions.pooled
         && pooled.changes_sessions(session)?
     {
@@ -279,9 +281,9 @@ fn lock_file(database: &Path) -> PathBuf {
 
 /// Creates and locks the lock file of a database, with the id of this process in it; `None` while
 /// another process holds it.
-fn take_file(database: &Path) -> Option<Held> {
+fn take_file(database: &Path) -> Option<LockState> {
     let path = lock_file(database);
-    let failed = |error| Some(Held::Nowhere(format!("{}: {error}", path.display())));
+    let failed = |error| Some(LockState::Unavailable(format!("{}: {error}", path.display())));
     let began = Instant::now();
     while began.elapsed() < TIMEOUT && !is_end_requested() {
         let (file, is_new) = match open_or_make(&path) {
@@ -295,7 +297,7 @@ fn take_file(database: &Path) -> Option<Held> {
             Ok(()) if !is_same_file(&file, &path) => Ok(()),
             Ok(()) if is_new => {
                 match (&file).write_all(std::process::id().to_string().as_bytes()) {
-                    Ok(()) => return Some(Held::File(file, path)),
+                    Ok(()) => return Some(LockState::File(file, path)),
                     Err(error) => Err(error),
                 }
             }

@@ -1,7 +1,7 @@
 //! Connection poolers in front of a server: recognised by the ids of sessions, because they pass on
 //! the version of the server.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_model::target::{QueryMode, Target};
@@ -76,7 +76,7 @@ impl Pooler {
 ///
 /// # Errors
 /// When it cannot be reached or a query fails.
-pub fn at(target: &Target) -> Asked<Option<Pooler>> {
+pub fn at(target: &Target) -> QueryResult<Option<Pooler>> {
     examine(&mut ControlConnection::open(target)?, target)
 }
 
@@ -84,7 +84,10 @@ pub fn at(target: &Target) -> Asked<Option<Pooler>> {
 ///
 /// # Errors
 /// When a query fails.
-pub(crate) fn examine(session: &mut ControlConnection, target: &Target) -> Asked<Option<Pooler>> {
+pub(crate) fn examine(
+    session: &mut ControlConnection,
+    target: &Target,
+) -> QueryResult<Option<Pooler>> {
     let server = questions(target.engine).server.as_ref();
     let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else {
         return Ok(None);
@@ -115,7 +118,7 @@ pub(crate) fn examine(session: &mut ControlConnection, target: &Target) -> Asked
 }
 
 /// Whether two clients can prepare statements under the same name, one after the other.
-fn has_own_statements(target: &Target) -> Asked<bool> {
+fn has_own_statements(target: &Target) -> QueryResult<bool> {
     let target = Target { query_mode: QueryMode::Prepared, ..target.clone() };
     let io = Io::WithTimeout(TimeoutPolicy::for_questions(&target));
     block_on(async {
@@ -129,7 +132,7 @@ fn has_own_statements(target: &Target) -> Asked<bool> {
             }
             Ok(())
         };
-        let prepared: Asked<()> = prepared.await;
+        let prepared: QueryResult<()> = prepared.await;
         first.close().await;
         second.close().await;
         match prepared {

@@ -1,13 +1,13 @@
 //! Reads the content of a database once: tables with their sizes, keys and indexes, and the size of
 //! the page cache.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions;
 use dyno_model::target::Target;
 
 /// A table of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TableFound {
+pub struct TableInfo {
     /// Its name in readable form.
     pub name: String,
     /// Its name as SQL, with the necessary quotes.
@@ -19,12 +19,12 @@ pub struct TableFound {
     /// The columns of each of its indexes, those of the primary key first.
     pub indexes: Vec<Vec<String>>,
     /// The key by which single rows can be selected.
-    pub key: Option<KeyFound>,
+    pub key: Option<KeyInfo>,
 }
 
 /// A primary key of a single integer column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyFound {
+pub struct KeyInfo {
     /// The column as SQL.
     pub sql: String,
     /// Smallest value.
@@ -35,14 +35,14 @@ pub struct KeyFound {
 
 /// Content of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Survey {
+pub struct DatabaseInfo {
     /// Tables, largest first.
-    pub tables: Vec<TableFound>,
+    pub tables: Vec<TableInfo>,
     /// The setting with the size of the page cache, and its bytes.
     pub cache: Option<(String, u64)>,
 }
 
-impl Survey {
+impl DatabaseInfo {
     /// Bytes of all tables, as far as known.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -54,21 +54,21 @@ impl Survey {
 ///
 /// # Errors
 /// When the system cannot be reached, or refuses to answer.
-pub fn survey(target: &Target) -> Asked<Option<Survey>> {
+pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
     let Some(questions) = &questions(target.engine).tables else { return Ok(None) };
     let mut session = ControlConnection::open(target)?;
     let number = |field: Option<String>| field.and_then(|text| text.parse().ok());
-    let mut tables: Vec<TableFound> = Vec::new();
+    let mut tables: Vec<TableInfo> = Vec::new();
     for row in session.rows(target.engine.dialect().tables)? {
         let mut fields = row.into_iter();
         let mut next = || fields.next().flatten();
         let (Some(name), Some(sql)) = (next(), next()) else { continue };
-        tables.push(TableFound {
+        tables.push(TableInfo {
             name,
             sql,
             rows: number(next()),
             bytes: number(next()),
-            ..TableFound::default()
+            ..TableInfo::default()
         });
     }
     for (name, bytes) in questions.sizes.map_or(Ok(Vec::new()), |sql| session.pairs(sql))? {
@@ -98,7 +98,7 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
         } else {
             found.indexes.push(vec![column.clone()]);
             if is_primary == "1" && is_number == "1" {
-                found.key = Some(KeyFound { sql: sql.clone(), first: 0, last: 0 });
+                found.key = Some(KeyInfo { sql: sql.clone(), first: 0, last: 0 });
             }
         }
         last = Some(place);
@@ -109,14 +109,14 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
     tables.sort_by(|a, b| (b.bytes, b.rows, &a.name).cmp(&(a.bytes, a.rows, &b.name)));
     let cache = session.pairs(questions.cache)?.pop();
     let cache = cache.and_then(|(name, bytes)| Some((name, bytes.parse().ok()?)));
-    Ok(Some(Survey { tables, cache }))
+    Ok(Some(DatabaseInfo { tables, cache }))
 }
 
 /// A key with its range; `None` for an empty table, one that may not be read, and one whose values
 /// are too large to be drawn.
-fn range(session: &mut ControlConnection, table: &str, key: KeyFound) -> Option<KeyFound> {
+fn range(session: &mut ControlConnection, table: &str, key: KeyInfo) -> Option<KeyInfo> {
     let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
     let row = session.rows(&asked).ok()?.pop()?;
     let mut ends = row.into_iter().map(|field| field?.parse().ok());
-    Some(KeyFound { first: ends.next()??, last: ends.next()??, ..key })
+    Some(KeyInfo { first: ends.next()??, last: ends.next()??, ..key })
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// Faults injected into a node.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Harm {
+pub(super) struct InjectedFaults {
     /// It was ended on purpose, and not started since.
     pub(super) is_ended: bool,
     pub(super) is_halted: bool,
@@ -17,20 +17,20 @@ pub(super) struct Harm {
 
 /// Shared record of the faults injected into a node, for checks whether it is alive.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Harmed(Arc<Mutex<Harm>>);
+pub(super) struct SharedFaults(Arc<Mutex<InjectedFaults>>);
 
-impl Harmed {
+impl SharedFaults {
     /// True when its end, if it has ended, is intended or a consequence of a fault.
-    pub(super) fn excuses_end(&self) -> bool {
+    pub(super) fn explains_exit(&self) -> bool {
         let harm = self.read();
         harm.is_ended || harm.is_starved
     }
 
-    pub(super) fn read(&self) -> Harm {
+    pub(super) fn read(&self) -> InjectedFaults {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn note(&self, note: impl FnOnce(&mut Harm)) {
+    pub(super) fn note(&self, note: impl FnOnce(&mut InjectedFaults)) {
         note(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }

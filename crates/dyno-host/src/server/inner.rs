@@ -1,7 +1,7 @@
 //! A node of a cluster that does not accept clients.
 
 use super::error::{log_of, with_room};
-use super::harmed::Harmed;
+use super::harmed::SharedFaults;
 use super::instance::InstanceDirectories;
 use super::log;
 use crate::error::HostError;
@@ -18,7 +18,7 @@ pub(super) struct InnerNode {
     /// Id of its process; 0 before it is started.
     pub(super) pid: u32,
     pub(super) launch: Option<Launch>,
-    pub(super) harmed: Harmed,
+    pub(super) faults: SharedFaults,
     pub(super) supervisor: Supervisor,
     pub(super) directories: InstanceDirectories,
 }
@@ -47,7 +47,7 @@ impl InnerNode {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
     pub(super) fn ending(&self) -> Option<Reason> {
-        self.supervisor.ending().filter(|_| !self.harmed.excuses_end())
+        self.supervisor.ending().filter(|_| !self.faults.explains_exit())
     }
 
     /// The error of a node that ended before the cluster was ready.

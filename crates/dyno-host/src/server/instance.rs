@@ -59,7 +59,7 @@ impl ServerInstance<'_> {
     }
 
     /// A setting of the MySQL family as an option, unless the user set it.
-    pub(super) fn unless_asked(&self, name: &str, value: &str) -> Option<String> {
+    pub(super) fn default_option(&self, name: &str, value: &str) -> Option<String> {
         self.asked(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
     }
 
@@ -161,7 +161,7 @@ pub(super) struct Recipe {
     /// Query for its data folder, which identifies this server.
     pub(super) identity: &'static str,
     /// Steps to run once it answers.
-    pub(super) furnish:
+    pub(super) configure_account:
         fn(&ServerInstance<'_>, &mut ControlConnection) -> Result<(), OperationFailure>,
     /// How it is stopped before it is killed.
     pub(super) stop: fn(Duration) -> Vec<StopStep>,

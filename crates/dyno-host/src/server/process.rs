@@ -9,7 +9,7 @@ use super::save::restore;
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::folder::{Folder, Kind, is_out_of_reach};
+use crate::folder::{Folder, Kind, is_protected};
 use crate::settings::{self, Compared};
 use crate::storage;
 use crate::supervisor::{Access, Exit, Launch, Owner, SharedMemory, Supervisor, SupervisorError};
@@ -79,7 +79,7 @@ pub(super) fn start(
         launched.map_err(|error| with_room(error, &instance.directories.folder))?;
     let _ = supervisor.handle.remove_at_end(SharedMemory::of_process(pid));
 
-    (recipe.furnish)(&instance, &mut session)
+    (recipe.configure_account)(&instance, &mut session)
         .map_err(query(server.kind, "making dyno's database"))?;
     let found = settings_in_force(&instance, &mut session)?;
     debug!(system = options.name, pid, folder = %instance.directories.folder.display(), "server ready");
@@ -226,9 +226,8 @@ pub(crate) fn own_folder(
     let places =
         [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
     let is_safe = |place: &&PathBuf| {
-        visitor.is_none_or(|visitor| {
-            is_out_of_reach(place) && check_parent(place, Some(visitor)).is_ok()
-        })
+        visitor
+            .is_none_or(|visitor| is_protected(place) && check_parent(place, Some(visitor)).is_ok())
     };
     let Some(place) = places.iter().find(is_safe) else {
         return Err(format!(

@@ -1,7 +1,7 @@
 //! A running server and how it is stopped.
 
 use super::cluster_member::ClusterMember;
-use super::harmed::Harmed;
+use super::harmed::SharedFaults;
 use super::inner::InnerNode;
 use crate::settings::{Compared, RoundedSetting};
 use crate::supervisor::{Exit, Launch, Owner, StopStep, Supervisor, SupervisorCommand};
@@ -31,7 +31,7 @@ pub struct RunningServer {
     /// Its own role in a cluster, and the nodes that joined it there.
     pub(super) cluster_member: Option<ClusterMember>,
     pub(super) joiners: Vec<RunningServer>,
-    pub(super) harmed: Harmed,
+    pub(super) faults: SharedFaults,
     /// Nodes of its cluster that do not accept clients, in start order.
     pub(super) inner: Vec<InnerNode>,
     /// Time spent copying the data set; 0 when it started empty.
@@ -90,7 +90,7 @@ impl RunningServer {
             place: None,
             cluster_member: None,
             joiners: Vec::new(),
-            harmed: Harmed::default(),
+            faults: SharedFaults::default(),
             inner: Vec::new(),
             restoring: Duration::ZERO,
             rounded: found.rounded,
@@ -165,7 +165,7 @@ impl RunningServer {
 
     /// Its own end, unless it was ended on purpose.
     fn own_ending(&self) -> Option<Reason> {
-        self.supervisor.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
+        self.supervisor.as_ref()?.ending().filter(|_| !self.faults.explains_exit())
     }
 
     /// Stops it: first cleanly, after 30 s by killing it. Its folder is removed.

@@ -57,7 +57,7 @@ fn faults_are_not_injected_into_a_dead_server() {
         kill_process(pid, Signal::KILL).unwrap();
         wait_until("its death is noticed", || !server.is_alive());
         for harm in
-            [node.kill(), node.halt(), node.go_on(), node.start(), node.restart(), node.promote()]
+            [node.kill(), node.halt(), node.resume(), node.start(), node.restart(), node.promote()]
         {
             let error = harm.unwrap_err().to_string();
             assert!(

@@ -15,8 +15,8 @@ mod runs;
 mod view;
 
 pub use access::Access;
-pub use run::RunSite;
-pub use runs::RunsSite;
+pub use run::LiveRunHandler;
+pub use runs::ResultsHandler;
 
 use request::Request;
 use response::{Response, Status, TIMEOUT};
@@ -33,7 +33,7 @@ const CONNECTIONS_MAX: usize = 32;
 const STACK: usize = 2 << 20;
 
 /// What a server serves.
-pub trait Site: Send + Sync + 'static {
+pub trait Handler: Send + Sync + 'static {
     /// Answers a request; `None`: there is no such page.
     fn respond(&self, request: &Request) -> Option<Response>;
 }
@@ -65,7 +65,7 @@ impl Server {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn serve(self, access: Access, site: Arc<dyn Site>) -> io::Result<()> {
+    pub fn serve(self, access: Access, site: Arc<dyn Handler>) -> io::Result<()> {
         let serve = move || {
             let connections = Arc::new(AtomicUsize::new(0));
             let access = Arc::new(access);
@@ -99,7 +99,7 @@ impl Drop for Slot {
 }
 
 /// Reads one request and answers it.
-fn answer(mut stream: TcpStream, access: &Access, site: &dyn Site) -> io::Result<()> {
+fn answer(mut stream: TcpStream, access: &Access, site: &dyn Handler) -> io::Result<()> {
     let request = match Request::read(&mut stream, TIMEOUT)? {
         Ok(request) => request,
         Err(status) => return Response::status(status).send(&mut stream),

@@ -3,7 +3,7 @@
 use super::request::Request;
 use super::response::{Response, write_event};
 use super::view::View;
-use super::{Site, page};
+use super::{Handler, page};
 use crate::live::Live;
 use crate::metrics;
 use dyno_files::RESULT_MAX;
@@ -27,7 +27,7 @@ const REPORT_LOADED: Duration = Duration::from_secs(5);
 
 /// A site with the state of one run.
 #[derive(Debug)]
-pub struct RunSite {
+pub struct LiveRunHandler {
     live: Live,
     lang: Lang,
     folder: PathBuf,
@@ -44,7 +44,7 @@ struct Ending {
     loaded: AtomicU64,
 }
 
-impl RunSite {
+impl LiveRunHandler {
     /// The site of a run whose results are in this folder.
     #[must_use]
     pub fn new(live: Live, lang: Lang, folder: PathBuf) -> Self {
@@ -80,7 +80,7 @@ impl RunSite {
     }
 }
 
-impl Site for RunSite {
+impl Handler for LiveRunHandler {
     fn respond(&self, request: &Request) -> Option<Response> {
         let json = || self.live.read(View::new).json();
         Some(match request.path() {

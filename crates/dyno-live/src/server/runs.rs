@@ -2,7 +2,7 @@
 
 use super::request::Request;
 use super::response::Response;
-use super::{Site, page};
+use super::{Handler, page};
 use dyno_analysis::compare::{METRICS, Question, compare, load};
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::mask::masked;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// A site with the results below some folders. They are listed anew for each request, so that a
 /// run that ends later appears too.
 #[derive(Debug)]
-pub struct RunsSite {
+pub struct ResultsHandler {
     folders: Vec<PathBuf>,
     lang: Lang,
 }
@@ -22,7 +22,7 @@ pub struct RunsSite {
 /// The script of the list.
 const SCRIPT: &str = include_str!("../assets/runs.js");
 
-impl RunsSite {
+impl ResultsHandler {
     /// The site of the runs below these folders.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ fn valid(run: &Run) -> usize {
     run.outcomes.values().filter(is_valid).count()
 }
 
-impl Site for RunsSite {
+impl Handler for ResultsHandler {
     fn respond(&self, request: &Request) -> Option<Response> {
         Some(match request.path() {
             "/" => Response::new("text/html; charset=utf-8", self.list()),

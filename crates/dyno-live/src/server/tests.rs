@@ -36,12 +36,12 @@ fn live() -> Live {
     live
 }
 
-fn site(live: &Live) -> Arc<RunSite> {
-    Arc::new(RunSite::new(live.clone(), EN, PathBuf::from("/nonexistent")))
+fn site(live: &Live) -> Arc<LiveRunHandler> {
+    Arc::new(LiveRunHandler::new(live.clone(), EN, PathBuf::from("/nonexistent")))
 }
 
 /// Sends bytes to a server of this site and returns everything that it answers.
-fn answered(access: Access, site: Arc<dyn Site>, head: &str) -> String {
+fn answered(access: Access, site: Arc<dyn Handler>, head: &str) -> String {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = server.address().unwrap();
     server.serve(access, site).unwrap();
@@ -151,7 +151,7 @@ fn events_hold_the_whole_state_and_end_with_the_report() {
 }
 
 /// Connections to a server of this site that have sent a request for a path and read nothing.
-fn connected(site: Arc<dyn Site>, path: &str, count: usize) -> Vec<TcpStream> {
+fn connected(site: Arc<dyn Handler>, path: &str, count: usize) -> Vec<TcpStream> {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = server.address().unwrap();
     server.serve(Access::local(), site).unwrap();

@@ -8,7 +8,7 @@ use crate::chunks::{self, Unread};
 use crate::context::{ask, with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
-use crate::sql::{Around, Done, Sql, TROUBLE, Trouble};
+use crate::sql::{CallContext, Done, Sql, TROUBLE, Trouble};
 use crate::{modules, scalars};
 use dyno_model::engine::Engine;
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
@@ -42,7 +42,7 @@ fn driver(number: f64) -> Option<Engine> {
 fn with_text(
     lua: &Lua,
     text: Value,
-    work: impl FnOnce(&mut Sql, &mut Around<'_>, &[u8]) -> Done,
+    work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &[u8]) -> Done,
 ) -> mlua::Result<f64> {
     let text = bytes(lua, text);
     Ok(text.map_or(TROUBLE, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))

@@ -7,7 +7,7 @@
 
 use crate::context::{Context, Dropped, ask, note_dropped, with};
 use crate::environment::RandomType;
-use crate::sql::{Around, Sql};
+use crate::sql::{CallContext, Sql};
 use dyno_model::counters::ScriptCounter;
 use std::ffi::c_void;
 
@@ -121,7 +121,7 @@ scalars! {
 }
 
 /// As [`ask`], for operations that cannot fail.
-fn told(work: impl FnOnce(&mut Sql, &mut Around<'_>)) -> f64 {
+fn told(work: impl FnOnce(&mut Sql, &mut CallContext<'_>)) -> f64 {
     ask(|sql, around, _| {
         work(sql, around);
         Ok(0.0)

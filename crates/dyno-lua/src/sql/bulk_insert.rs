@@ -2,7 +2,7 @@
 //! to the server.
 
 use super::bulk::{Added, Bulk, STATEMENT_MAX};
-use super::{Around, Done, Sql, usable};
+use super::{CallContext, Done, Sql, usable};
 use crate::environment::LogLevel;
 
 impl Sql {
@@ -13,7 +13,12 @@ impl Sql {
     }
 
     /// Adds a row to a bulk insert.
-    pub(crate) fn bulk_next(&mut self, around: &mut Around<'_>, number: f64, row: &[u8]) -> Done {
+    pub(crate) fn bulk_next(
+        &mut self,
+        around: &mut CallContext<'_>,
+        number: f64,
+        row: &[u8],
+    ) -> Done {
         const FAILED: &str = "db_bulk_insert_next() failed";
         for _ in 0..2 {
             let link = usable(self.links.get_mut(number), "connection")?;
@@ -48,7 +53,7 @@ impl Sql {
     }
 
     /// Sends the rest of a bulk insert; without one it does nothing.
-    pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+    pub(crate) fn bulk_done(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
         usable(self.links.get_mut(number), "connection")?;
         let sent = self.bulk_send(around, number);
         if let Some(link) = self.links.get_mut(number) {
@@ -58,7 +63,7 @@ impl Sql {
         Ok(0.0)
     }
 
-    fn bulk_send(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+    fn bulk_send(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
         let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else {
             return Ok(0.0);
         };

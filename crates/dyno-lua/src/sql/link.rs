@@ -284,7 +284,7 @@ impl Link {
 
     /// Reconnects with increasing pauses, until it succeeds, the run is over, or the attempts are
     /// used up. Returns the last error.
-    pub(crate) fn insist(
+    pub(crate) fn reconnect_with_backoff(
         &mut self,
         databases: &Databases,
         meter: &mut dyn Meter,

@@ -50,7 +50,7 @@ pub(crate) struct Sql {
 }
 
 /// Context of an operation.
-pub(crate) struct Around<'a> {
+pub(crate) struct CallContext<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) meter: &'a mut dyn Meter,
     pub(crate) interrupts: &'a Interrupts,
@@ -100,7 +100,7 @@ impl Sql {
     }
 
     /// Opens a connection; returns its handle.
-    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: Engine) -> Done {
+    pub(crate) fn connect(&mut self, around: &mut CallContext<'_>, driver: Engine) -> Done {
         const FAILED: &str = "connection creation failed";
         let databases = &around.environment.databases;
         if databases.dry_run {
@@ -125,7 +125,7 @@ impl Sql {
         }
     }
 
-    pub(crate) fn query(&mut self, around: &mut Around<'_>, number: f64, sql: &[u8]) -> Done {
+    pub(crate) fn query(&mut self, around: &mut CallContext<'_>, number: f64, sql: &[u8]) -> Done {
         let kind = StatementKind::of(sql);
         self.round_trip(around, number, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
     }
@@ -133,7 +133,7 @@ impl Sql {
     /// One measured round trip: returns the handle of a result, or 0, or an error.
     fn round_trip(
         &mut self,
-        around: &mut Around<'_>,
+        around: &mut CallContext<'_>,
         number: f64,
         request: &Request<'_>,
         sending: Sending,
@@ -146,7 +146,7 @@ impl Sql {
     }
 
     /// Prepares a statement; returns its handle.
-    pub(crate) fn prepare(&mut self, around: &mut Around<'_>, number: f64, sql: &str) -> Done {
+    pub(crate) fn prepare(&mut self, around: &mut CallContext<'_>, number: f64, sql: &str) -> Done {
         let link = usable(self.links.get_mut(number), "connection")?;
         let kind = StatementKind::of(sql.as_bytes());
         let mut statement = Prepared {
@@ -185,7 +185,7 @@ impl Sql {
 
     /// Executes a prepared statement with the current values of its parameters.
     #[inline]
-    pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+    pub(crate) fn execute(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
         let Self { statements, links, parameters, .. } = self;
         let statement = open(statements.get_mut(number))?;
         let link = usable(links.get_mut(statement.link), "connection of this statement")?;
@@ -231,7 +231,7 @@ impl Sql {
     }
 
     /// The next result of the last text or procedure of a connection.
-    pub(crate) fn next_result(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+    pub(crate) fn next_result(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
         let link = usable(self.links.get_mut(number), "connection")?;
         if !link.has_more_results() {
             link.free(link.result());
@@ -253,7 +253,7 @@ impl Sql {
     #[cold]
     fn refuse(
         &mut self,
-        around: &mut Around<'_>,
+        around: &mut CallContext<'_>,
         number: f64,
         sending: Sending,
         failed: &Failed,
@@ -301,7 +301,7 @@ impl Sql {
             }
             if is_lost {
                 debug("Reconnecting");
-                match link.insist(databases, around.meter, around.interrupts) {
+                match link.reconnect_with_backoff(databases, around.meter, around.interrupts) {
                     Ok(()) => {
                         around.interrupts.register(number, link.interrupter());
                         around.meter.reconnected();
@@ -418,13 +418,15 @@ impl Sql {
     }
 
     /// Disconnects and reconnects to the same address.
-    pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+    pub(crate) fn reconnect(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
         let link = self.links.get_mut(number).ok_or(GONE)?;
         if !link.is_dry() && link.target.is_some() {
             link.close();
-            if let Err(failure) =
-                link.insist(&around.environment.databases, around.meter, around.interrupts)
-            {
+            if let Err(failure) = link.reconnect_with_backoff(
+                &around.environment.databases,
+                around.meter,
+                around.interrupts,
+            ) {
                 if let Some(target) = &link.target {
                     for line in connect_lines(target, &failure) {
                         around.environment.log.log(LogLevel::Fatal, &line);
@@ -477,7 +479,7 @@ fn open(statement: Option<&mut Prepared>) -> Done<&mut Prepared> {
 #[inline]
 fn trip(
     link: &mut Link,
-    around: &mut Around<'_>,
+    around: &mut CallContext<'_>,
     request: &Request<'_>,
     kind: StatementKind,
 ) -> Result<f64, Failed> {

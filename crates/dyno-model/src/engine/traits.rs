@@ -215,12 +215,12 @@ pub struct Dialect {
     /// Makes a session read-only from here on.
     pub read_only: &'static str,
     /// How to detect writes of a read-only session; `None` where they cannot happen.
-    pub read_only_questions: Option<ReadOnlyQuestions>,
+    pub read_only_questions: Option<ReadOnlyQueries>,
 }
 
 /// How to detect writes of a read-only session.
 #[derive(Debug)]
-pub struct ReadOnlyQuestions {
+pub struct ReadOnlyQueries {
     /// Starts a transaction that is read-only and cannot be made read-write.
     pub begin: &'static str,
     /// Query before it ends: the statement, the last field of its answer if nothing was written,

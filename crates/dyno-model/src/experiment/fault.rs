@@ -70,7 +70,7 @@ impl FaultAction {
             | Self::Start
             | Self::Restart
             | Self::Promote => FaultPart::Process,
-            Self::Disconnect | Self::Reconnect => FaultPart::Way,
+            Self::Disconnect | Self::Reconnect => FaultPart::NetworkPath,
             Self::FillDisk | Self::FreeDisk => FaultPart::Disk,
             Self::Run => FaultPart::Unknown,
         }
@@ -83,7 +83,7 @@ pub enum FaultPart {
     /// Its process.
     Process,
     /// The network path between it and the clients.
-    Way,
+    NetworkPath,
     /// The storage of its data.
     Disk,
     /// Whatever a user command does.
@@ -114,7 +114,7 @@ impl Expected {
 
     /// True when any fault is scheduled.
     #[must_use]
-    pub fn is_harm(self) -> bool {
+    pub fn has_faults(self) -> bool {
         self != Self::NoFaults
     }
 
@@ -123,9 +123,9 @@ impl Expected {
     pub fn explains(self, kind: FailureKind) -> bool {
         match kind {
             FailureKind::OutOfResources => self == Self::FullDisk,
-            FailureKind::ReadOnly | FailureKind::OutcomeUnknown => self.is_harm(),
+            FailureKind::ReadOnly | FailureKind::OutcomeUnknown => self.has_faults(),
             _ => {
-                self.is_harm()
+                self.has_faults()
                     && matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction)
             }
         }

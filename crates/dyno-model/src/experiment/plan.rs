@@ -172,7 +172,7 @@ impl Plan {
     /// True when a fault of a system cuts its network path.
     #[must_use]
     pub fn interrupts_path_to(&self, system: usize) -> bool {
-        self.faults_of(system).any(|fault| fault.action.part() == FaultPart::Way)
+        self.faults_of(system).any(|fault| fault.action.part() == FaultPart::NetworkPath)
     }
 
     /// The configuration of a trial.

@@ -24,7 +24,7 @@ const SAME_LOOKS: f64 = 0.5;
 
 /// Throughput of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Beat {
+pub struct IntervalRate {
     /// Seconds since the first client began.
     pub start: f64,
     /// Seconds.
@@ -44,15 +44,15 @@ pub struct SessionSample {
 
 /// Knows what throughput is usual.
 #[derive(Debug, Default)]
-pub struct Pulse {
+pub struct CollapseDetector {
     /// Rates of the seconds that were no collapse, rising.
     rates: Vec<f64>,
 }
 
-impl Pulse {
+impl CollapseDetector {
     /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds
     /// before.
-    pub fn beat(&mut self, beat: Beat) -> Option<f64> {
+    pub fn observe(&mut self, beat: IntervalRate) -> Option<f64> {
         if !is_rate(beat.length) {
             return None;
         }
@@ -69,16 +69,16 @@ impl Pulse {
 /// Warnings about the window from `opens` to `closes`, seconds since the first client began.
 #[must_use]
 pub fn warnings(
-    beats: &[Beat],
+    rates: &[IntervalRate],
     samples: &[SessionSample],
     opens: f64,
     closes: f64,
 ) -> Vec<Warning> {
-    let mut pulse = Pulse::default();
-    let mut collapses: Vec<(Beat, f64)> = Vec::new();
-    for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + SAMPLE_DISTANCE_MAX)
+    let mut pulse = CollapseDetector::default();
+    let mut collapses: Vec<(IntervalRate, f64)> = Vec::new();
+    for beat in rates.iter().filter(|beat| beat.start + beat.length <= closes + SAMPLE_DISTANCE_MAX)
     {
-        let Some(usual) = pulse.beat(*beat).filter(|_| beat.start >= opens) else { continue };
+        let Some(usual) = pulse.observe(*beat).filter(|_| beat.start >= opens) else { continue };
         match collapses.last_mut() {
             Some((last, _)) if beat.start - (last.start + last.length) < 0.01 => {
                 last.length += beat.length;
@@ -189,8 +189,8 @@ fn shared_wait(groups: &[SessionGroup]) -> Option<Shared<'_>> {
 mod tests {
     use super::*;
 
-    fn beats(committed: &[u64]) -> Vec<Beat> {
-        let beat = |(i, committed): (usize, &u64)| Beat {
+    fn rates(committed: &[u64]) -> Vec<IntervalRate> {
+        let beat = |(i, committed): (usize, &u64)| IntervalRate {
             start: i as f64,
             length: 1.0,
             committed: *committed,
@@ -215,7 +215,7 @@ mod tests {
             SessionSample { at: 9.0, sessions: vec![group(8, "Lock:tuple")] },
         ];
         let found =
-            warnings(&beats(&[500, 510, 490, 500, 505, 0, 2, 480, 500]), &samples, 2.0, 9.0);
+            warnings(&rates(&[500, 510, 490, 500, 505, 0, 2, 480, 500]), &samples, 2.0, 9.0);
         let [Warning::Collapse { at, seconds, committed, usual, sessions }] = found.as_slice()
         else {
             panic!("{found:?}")
@@ -226,11 +226,11 @@ mod tests {
 
     #[test]
     fn what_is_left_over_at_the_end_of_a_window_is_no_collapse() {
-        let mut beats = beats(&[500, 510, 490, 500, 505]);
-        beats.push(Beat { start: 5.0, length: 0.7, committed: 0 });
-        assert_eq!(warnings(&beats, &[], 0.0, 5.7), []);
-        beats[5].length = 1.0;
-        assert_eq!(warnings(&beats, &[], 0.0, 6.0).len(), 1, "a whole second is one");
+        let mut rates = rates(&[500, 510, 490, 500, 505]);
+        rates.push(IntervalRate { start: 5.0, length: 0.7, committed: 0 });
+        assert_eq!(warnings(&rates, &[], 0.0, 5.7), []);
+        rates[5].length = 1.0;
+        assert_eq!(warnings(&rates, &[], 0.0, 6.0).len(), 1, "a whole second is one");
     }
 
     #[test]
@@ -267,17 +267,17 @@ mod tests {
 
     #[test]
     fn warm_up_slow_starts_and_rare_transactions_are_no_collapse() {
-        assert_eq!(warnings(&beats(&[500, 500, 500, 0, 500]), &[], 4.0, 5.0), [], "in warm-up");
-        assert_eq!(warnings(&beats(&[0, 0, 500, 500]), &[], 0.0, 4.0), [], "nothing is usual yet");
-        assert_eq!(warnings(&beats(&[3, 2, 4, 0, 3]), &[], 0.0, 5.0), [], "chance");
-        assert_eq!(warnings(&beats(&[500, 500, 500, 51, 500]), &[], 0.0, 5.0), [], "above a tenth");
-        assert_eq!(warnings(&beats(&[500, 500, 500, 0]), &[], 0.0, 3.0), [], "after the window");
+        assert_eq!(warnings(&rates(&[500, 500, 500, 0, 500]), &[], 4.0, 5.0), [], "in warm-up");
+        assert_eq!(warnings(&rates(&[0, 0, 500, 500]), &[], 0.0, 4.0), [], "nothing is usual yet");
+        assert_eq!(warnings(&rates(&[3, 2, 4, 0, 3]), &[], 0.0, 5.0), [], "chance");
+        assert_eq!(warnings(&rates(&[500, 500, 500, 51, 500]), &[], 0.0, 5.0), [], "above a tenth");
+        assert_eq!(warnings(&rates(&[500, 500, 500, 0]), &[], 0.0, 3.0), [], "after the window");
     }
 
     #[test]
     fn the_longest_collapses_are_told() {
         let course = [500, 500, 500, 0, 500, 0, 0, 500, 0, 500, 0, 0, 0, 500];
-        let found = warnings(&beats(&course), &[], 0.0, 14.0);
+        let found = warnings(&rates(&course), &[], 0.0, 14.0);
         let seconds: Vec<f64> = found
             .iter()
             .filter_map(|warning| match warning {

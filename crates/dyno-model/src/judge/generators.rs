@@ -28,7 +28,7 @@ pub(super) fn warnings(record: &TrialRecord, is_embedded: bool) -> Vec<Warning> 
 /// Warnings about the workers of a generator, with their degree.
 fn busy(is_busy: bool, busiest: f64, held_up: Option<f64>) -> impl Iterator<Item = (f64, Warning)> {
     let busy = is_busy.then_some((busiest, Warning::GeneratorBusy { share: busiest }));
-    busy.into_iter().chain(held_up.map(|share| (share, Warning::HeldUp { share })))
+    busy.into_iter().chain(held_up.map(|share| (share, Warning::Stalled { share })))
 }
 
 /// Warnings about each of several generators: one per kind and severity, which names all
@@ -142,7 +142,7 @@ mod tests {
         );
         assert_eq!(
             told(|part| part.held_up = Some(0.05)),
-            [(both.clone(), Warning::HeldUp { share: 0.05 })]
+            [(both.clone(), Warning::Stalled { share: 0.05 })]
         );
         assert_eq!(
             told(|part| part.steal = 0.02),

@@ -123,7 +123,11 @@ pub fn is_meant(record: &TrialRecord, load: &LoadPlan, warning: &Warning) -> boo
 fn faults(record: &TrialRecord) -> Vec<Warning> {
     let not_made = |fault: &FaultRecord| {
         let FaultRecord { action, node, failed, .. } = fault;
-        Some(Warning::FaultNotMade { action: *action, node: node.clone(), reason: failed.clone()? })
+        Some(Warning::FaultNotInjected {
+            action: *action,
+            node: node.clone(),
+            reason: failed.clone()?,
+        })
     };
     record.faults().iter().filter_map(not_made).collect()
 }
@@ -131,7 +135,7 @@ fn faults(record: &TrialRecord) -> Vec<Warning> {
 /// True when faults were injected.
 #[must_use]
 pub fn has_faults(record: &TrialRecord) -> bool {
-    expected(record).is_harm()
+    expected(record).has_faults()
 }
 
 fn expected(record: &TrialRecord) -> Expected {
@@ -160,14 +164,14 @@ pub fn rejudge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
 fn is_derived(warning: &Warning) -> bool {
     match warning {
         Warning::GeneratorBusy { .. }
-        | Warning::HeldUp { .. }
+        | Warning::Stalled { .. }
         | Warning::FewWaves { .. }
         | Warning::SharedMachine
         | Warning::SentAsText { .. }
         | Warning::Unpaced
         | Warning::Paced { .. }
         | Warning::DebugBuild
-        | Warning::KeptBehind { .. }
+        | Warning::FellBehind { .. }
         | Warning::Overload { .. }
         | Warning::GeneratorLate { .. }
         | Warning::Failures { .. }
@@ -180,7 +184,7 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::Stall { .. }
         | Warning::CutShort { .. }
         | Warning::SystemFailed { .. }
-        | Warning::FaultNotMade { .. }
+        | Warning::FaultNotInjected { .. }
         | Warning::CountersUnbalanced { .. }
         | Warning::Unsettled { .. }
         | Warning::AuditViolated
@@ -286,7 +290,7 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let mut warnings =
         record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.counters.committed));
     for warning in &mut warnings {
-        if let Warning::KeptBehind { share, unstarted } = *warning
+        if let Warning::FellBehind { share, unstarted } = *warning
             && asked.load.is_overload
         {
             *warning = Warning::Overload { share, unstarted };

@@ -125,7 +125,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
         it.generator.workers[0].waited = Some(Nanos(6 * SECOND));
         it.generator.workers[0].queued = Some(Nanos(0));
     };
-    assert_eq!(judged(held_up), [Warning::HeldUp { share: 0.1 }]);
+    assert_eq!(judged(held_up), [Warning::Stalled { share: 0.1 }]);
     assert_eq!(
         judged(|it| it.measured = Nanos(SECOND / 2)),
         [Warning::ShortWindow { seconds: 0.5 }]
@@ -133,7 +133,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(
         judged(|it| it.open_loop =
             Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })),
-        [Warning::KeptBehind { share: 0.5, unstarted: 50_000 }]
+        [Warning::FellBehind { share: 0.5, unstarted: 50_000 }]
     );
     let differ =
         Warning::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 50_001 };
@@ -434,7 +434,7 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
     let (action, node) = (FaultAction::Kill, "node 2".to_owned());
     let reason = "it does not run".to_owned();
-    assert_eq!(not_made, [Warning::FaultNotMade { action, node, reason }]);
+    assert_eq!(not_made, [Warning::FaultNotInjected { action, node, reason }]);
 }
 
 #[test]
@@ -529,7 +529,7 @@ fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_
         (Warning::GeneratorBusy { share: 0.95 }, Some(Severity::Invalid)),
         (Warning::AuditViolated, Some(Severity::Warning)),
         (Warning::Failures { failed: 3, share: 0.5 }, Some(Severity::Warning)),
-        (Warning::KeptBehind { share: 0.1, unstarted: 9 }, Some(Severity::Warning)),
+        (Warning::FellBehind { share: 0.1, unstarted: 9 }, Some(Severity::Warning)),
         (Warning::FewTransactions { committed: 2 }, Some(Severity::Note)),
         (Warning::Stall { longest_gap: 3.0, at: 0.0, sessions: Vec::new() }, Some(Severity::Note)),
         (Warning::SharedMachine, None),

@@ -332,9 +332,9 @@ pub struct BenchmarkFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute_max: Option<f64>,
     /// Warehouses in which a new order was committed, warm-up included.
-    pub warehouses: Touched,
+    pub warehouses: UsedCount,
     /// Districts in which a new order was committed, warm-up included.
-    pub districts: Touched,
+    pub districts: UsedCount,
     /// Isolation level of transactions, as the server reported it in a session with the settings
     /// of the clients' sessions; absent if it reported no known level.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -343,7 +343,7 @@ pub struct BenchmarkFacts {
 
 /// How many of all objects of a kind were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Touched {
+pub struct UsedCount {
     /// Used ones.
     pub touched: u64,
     /// All.
@@ -426,7 +426,7 @@ impl OpenLoop {
     pub fn warnings(&self, committed: u64) -> Vec<Warning> {
         let share = committed as f64 / self.arrived.max(1) as f64;
         let is_behind = self.arrived > 0 && share < KEPT_UP;
-        let behind = is_behind.then_some(Warning::KeptBehind { share, unstarted: self.unstarted });
+        let behind = is_behind.then_some(Warning::FellBehind { share, unstarted: self.unstarted });
         let late = self.lag.and_then(|lag| self.lateness(lag));
         behind.into_iter().chain(late).collect()
     }

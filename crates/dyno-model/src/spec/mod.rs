@@ -137,7 +137,7 @@ pub fn parse(
     let profiles = profile::all(&file, &problems);
     let mut document = file.clone();
     if let Some(name) = input.profile {
-        profile::lay(&mut document, name, &profiles, &mut sources, &problems);
+        profile::override_with(&mut document, name, &profiles, &mut sources, &problems);
     }
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
@@ -586,7 +586,7 @@ fn check_profile(
     let Value::Table(overlay) = &profile.node.value else { return };
     let mut document = file.clone();
     let own = Problems::default();
-    argument::lay_profile(&mut document, overlay, &own);
+    argument::apply_profile(&mut document, overlay, &own);
     // A profile that is not selected needs no variables.
     read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &own);
     let (found, secrets) = own.into_parts();

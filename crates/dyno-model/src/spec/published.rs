@@ -1,7 +1,7 @@
 //! `[[published]]`: published figures of others, drawn next to the measured ones.
 
 use super::diagnostic::Diagnostic;
-use super::keys::{PUBLISHED, Takes};
+use super::keys::{PUBLISHED, ValueType};
 use super::load;
 use super::reader::{Fields, unknown_system, wrong_type};
 use super::tree::Value;
@@ -70,7 +70,7 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
         wrong_type(node, &fields.path("values"), "a list of numbers", fields.problems);
         return Vec::new();
     };
-    let &Takes::NumbersFrom(least) = fields.takes("values") else {
+    let &ValueType::NumbersFrom(least) = fields.value_type("values") else {
         unreachable!("values are numbers by keys.rs")
     };
     let mut values = Vec::new();

@@ -43,7 +43,7 @@ pub enum Warning {
     /// A generator worker was stalled for this share of the window (0 to 1). Warned at 0.03,
     /// invalid at 0.10. Older versions judged clients' time between transactions instead.
     #[serde(alias = "little-gap")]
-    HeldUp {
+    Stalled {
         /// Time in which the worker neither waited, computed, nor queued for a processor, divided
         /// by its window.
         share: f64,
@@ -54,7 +54,7 @@ pub enum Warning {
     DebugBuild,
     /// Open loop: the system did not process all arrivals. Raised and warned below [`KEPT_UP`],
     /// invalid below [`KEPT_UP_ENOUGH`].
-    KeptBehind {
+    FellBehind {
         /// Committed transactions over those that arrived.
         share: f64,
         /// Arrivals that were never started.
@@ -199,7 +199,7 @@ pub enum Warning {
         up: u64,
     },
     /// A fault of the spec could not be injected.
-    FaultNotMade {
+    FaultNotInjected {
         /// The action.
         action: FaultAction,
         /// The node, or the command that was run.
@@ -416,7 +416,7 @@ impl Warning {
     pub fn is_effect_of_fault(&self) -> bool {
         matches!(
             self,
-            Self::KeptBehind { .. }
+            Self::FellBehind { .. }
                 | Self::Unfinished { .. }
                 | Self::Stall { .. }
                 | Self::Collapse { .. }
@@ -446,7 +446,7 @@ impl Warning {
     pub fn is_of_generator(&self) -> bool {
         matches!(
             self.of_any_generator(),
-            Self::GeneratorBusy { .. } | Self::HeldUp { .. } | Self::GeneratorLate { .. }
+            Self::GeneratorBusy { .. } | Self::Stalled { .. } | Self::GeneratorLate { .. }
         )
     }
 
@@ -456,7 +456,7 @@ impl Warning {
         matches!(
             self,
             Self::GeneratorBusy { .. }
-                | Self::HeldUp { .. }
+                | Self::Stalled { .. }
                 | Self::GeneratorLate { .. }
                 | Self::AuditViolated
                 | Self::AuditNotRun { .. }
@@ -477,15 +477,15 @@ impl Warning {
         };
         match self {
             Self::GeneratorBusy { share } => graded(*share, 0.70, 0.90),
-            Self::HeldUp { share } => graded(*share, 0.03, 0.10),
+            Self::Stalled { share } => graded(*share, 0.03, 0.10),
             Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
-            Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
+            Self::FellBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
             // The trial may be meant to show that the background workload becomes slower or fails.
             Self::Background { inner, .. } if inner.spoils_as_background() => inner.severity(),
             Self::OfGenerators { inner, .. } => inner.severity(),
             Self::ClockUncertain { share, .. } => graded(*share, 0.10, f64::INFINITY),
             Self::Background { inner, .. } => match **inner {
-                Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,
+                Self::FellBehind { .. } | Self::Failures { .. } => Severity::Warning,
                 _ => Severity::Note,
             },
             // Think times are random: so many standard deviations of a Poisson process above it.
@@ -513,7 +513,7 @@ impl Warning {
             | Self::RecordingBehind { .. }
             | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild
-            | Self::KeptBehind { .. }
+            | Self::FellBehind { .. }
             | Self::ToleratedFailures { .. }
             | Self::Unfinished { .. }
             | Self::FewWaves { .. }
@@ -538,7 +538,7 @@ impl Warning {
             Self::CutShort { .. }
             | Self::SystemFailed { .. }
             | Self::ServerRestarted { .. }
-            | Self::FaultNotMade { .. }
+            | Self::FaultNotInjected { .. }
             | Self::CountersUnbalanced { .. } => Severity::Invalid,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::expression::variables::Names;
 use crate::script::{Action, Command, Script};
-use dyno_engine::text::lasting;
+use dyno_engine::text::intern;
 use dyno_model::target::{Engine, QueryMode};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -42,7 +42,7 @@ impl Program {
                 if !matches!(command.action, Action::Sql(_) | Action::EndPipeline) {
                     return 0;
                 }
-                kinds.push(lasting(&name(&scripts, number, index)));
+                kinds.push(intern(&name(&scripts, number, index)));
                 (kinds.len() - 1) as u16
             };
             kind_of.push(script.commands.iter().enumerate().map(kind).collect());

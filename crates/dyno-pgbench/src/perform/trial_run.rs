@@ -9,7 +9,7 @@ use crate::expression::variables::Variables;
 use crate::random::Generator;
 use crate::script::{Action, Script, Store};
 use dyno_drivers::{Connection, Discard, Driver, Table};
-use dyno_model::engine::ReadOnlyQuestions;
+use dyno_model::engine::ReadOnlyQueries;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
 /// Why a text is rejected that would end the transaction of the trial run.
@@ -36,7 +36,7 @@ pub(crate) async fn writing(
     script: &Script,
     mut variables: Variables,
     connection: &mut Connection,
-    asks: &ReadOnlyQuestions,
+    asks: &ReadOnlyQueries,
 ) -> Result<Option<Refusal>, OperationFailure> {
     connection.query(asks.begin, &mut Discard).await?;
     // A branch that is never taken needs no privileges.
@@ -98,7 +98,7 @@ fn is_about_writing(failure: &OperationFailure) -> bool {
 /// has failed.
 async fn asked(
     connection: &mut Connection,
-    asks: &ReadOnlyQuestions,
+    asks: &ReadOnlyQueries,
 ) -> Result<Option<String>, OperationFailure> {
     for (question, answer, meaning) in asks.after {
         let mut table = Table::default();

@@ -1,7 +1,7 @@
 //! A client: executes transactions with their tries.
 
 use super::log_files::unix_time;
-use super::scene::{Beginning, Counters, Scene};
+use super::scene::{ClientInit, Counters, RunSetup};
 use crate::failure;
 use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
@@ -21,11 +21,11 @@ const TURN: u32 = 64;
 
 /// pgbench's scripts as a workload of the engine. It retries transactions itself, and its
 /// statements are not known in advance.
-pub(super) struct Scripts(pub(super) Arc<Scene>);
+pub(super) struct Scripts(pub(super) Arc<RunSetup>);
 
 /// State of a client.
 pub(super) struct Client {
-    scene: Arc<Scene>,
+    scene: Arc<RunSetup>,
     performer: Performer,
     counters: Counters,
     choice: Generator,
@@ -39,9 +39,9 @@ pub(super) struct Client {
 }
 
 impl Client {
-    fn new(scene: &Arc<Scene>, id: u32) -> Self {
-        let beginning = lock(&scene.beginnings[id as usize]).take();
-        let Beginning { variables, random, choice, sample } =
+    fn new(scene: &Arc<RunSetup>, id: u32) -> Self {
+        let beginning = lock(&scene.client_inits[id as usize]).take();
+        let ClientInit { variables, random, choice, sample } =
             beginning.expect("each client begins once");
         let (program, teller) = (&scene.program, Arc::clone(&scene.terminal));
         let mut performer = Performer::new(program, id, variables, random, teller);
@@ -247,7 +247,7 @@ impl Client {
         self.turn = if std::mem::take(&mut self.performer.has_waited) { 0 } else { self.turn + 1 };
         if self.turn == TURN {
             self.turn = 0;
-            session.give_way().await;
+            session.yield_now().await;
         }
     }
 }

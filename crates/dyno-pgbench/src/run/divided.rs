@@ -1,7 +1,7 @@
 //! A run whose clients are those of generators: what travels to them, and what they do with it.
 
 use super::client::Scripts;
-use super::scene::Scene;
+use super::scene::RunSetup;
 use crate::expression::variables::Names;
 use crate::options::{Run, Style};
 use crate::script::{Script, parse_all};
@@ -29,7 +29,7 @@ pub struct PgbenchWork {
 }
 
 impl PgbenchWork {
-    pub(super) fn new(scene: &Scene) -> Self {
+    pub(super) fn new(scene: &RunSetup) -> Self {
         let Run { style, clients, variables, tells_errors, exits_on_abort, .. } = &scene.options;
         let text = |it: &Script| (it.name.clone(), it.weight, it.source.clone());
         Self {
@@ -70,7 +70,7 @@ impl PgbenchWork {
             ..Run::default()
         };
         let (sending, drawn) = ((self.engine, self.query_mode), (self.seed, self.scale));
-        let scene = Scene::new((scripts, names), sending, &options, drawn, terminal);
+        let scene = RunSetup::new((scripts, names), sending, &options, drawn, terminal);
         run_part(vec![Scripts(Arc::new(scene))], (targets, 0), input, ready, listener)
     }
 }

@@ -37,7 +37,7 @@ use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use log_files::LogFiles;
 use progress::ProgressThread;
-use scene::Scene;
+use scene::RunSetup;
 use setup::{Impossible, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(crate) fn run(
 }
 
 /// Prepares everything that is needed before the clients start.
-fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Arc<Scene>> {
+fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Arc<RunSetup>> {
     let mut names = Names::default();
     let scripts = read_scripts(options, target.engine, &mut names, &**terminal)?;
     let has_builtin =
@@ -119,8 +119,8 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         Impossible::told(&**terminal, &why)
     })?;
     let (sending, drawn) = ((target.engine, target.query_mode), (seed, scale));
-    let scene = Scene::new((scripts, names), sending, options, drawn, Arc::clone(terminal));
-    Ok(Arc::new(Scene { partitions, server_version, log, ..scene }))
+    let scene = RunSetup::new((scripts, names), sending, options, drawn, Arc::clone(terminal));
+    Ok(Arc::new(RunSetup { partitions, server_version, log, ..scene }))
 }
 
 /// Reads all scripts, then parses them.
@@ -172,7 +172,7 @@ fn load_plan(options: &Run) -> LoadPlan {
 }
 
 fn measure(
-    scene: &Arc<Scene>,
+    scene: &Arc<RunSetup>,
     target: &Target,
     interrupts: &AtomicUsize,
     source: Option<&dyn GeneratorSource<PgbenchWork>>,
@@ -258,7 +258,7 @@ impl Listener for Messages<'_> {
     }
 }
 
-fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
+fn summary<'a>(scene: &'a RunSetup, record: &LoadRecord) -> Summary<'a> {
     let counters = lock(&scene.counters);
     let total = scene.tally();
     let counters_of = |(index, script): (usize, &Script)| ScriptCounters {

@@ -1,7 +1,7 @@
 //! Writes lines of progress during a run, in a thread that only reads counters.
 
 use super::log_files::unix_time;
-use super::scene::Scene;
+use super::scene::RunSetup;
 use crate::report::progress::{Stamp, line};
 use crate::statistics::Tally;
 use dyno_drivers::lock;
@@ -27,7 +27,7 @@ struct State {
 impl ProgressThread {
     /// Writes a line every `seconds` from the clients' common start on.
     pub(super) fn start(
-        scene: &Arc<Scene>,
+        scene: &Arc<RunSetup>,
         seconds: u64,
         is_unix_time: bool,
     ) -> std::io::Result<Self> {
@@ -61,7 +61,7 @@ impl Drop for ProgressThread {
 }
 
 fn write_lines(
-    scene: &Scene,
+    scene: &RunSetup,
     state: &(Mutex<State>, Condvar),
     every: Duration,
     is_unix_time: bool,

@@ -1,7 +1,7 @@
 //! `--results`: stores the run as a results folder of dyno, one trial of one configuration, for
 //! `dyno report`.
 
-use super::scene::Scene;
+use super::scene::RunSetup;
 use crate::script::Script;
 use crate::statistics::Tally;
 use dyno_engine::LoadRecord;
@@ -25,7 +25,7 @@ const NAME: &str = "pgbench";
 /// When it cannot be created.
 pub(super) fn create(
     root: &Path,
-    scene: &Scene,
+    scene: &RunSetup,
     load: &LoadPlan,
     target: &Target,
 ) -> Result<SingleRun, StoreError> {
@@ -55,7 +55,7 @@ pub(super) fn record(
     }
 }
 
-fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
+fn trial(scene: &RunSetup, load: &LoadPlan, target: &Target) -> SingleTrial {
     let names: Vec<&str> =
         scene.program.scripts.iter().map(|script| script.name.as_str()).collect();
     // As on the command line, a weight of 1 is omitted.
@@ -82,7 +82,7 @@ fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
 
 /// Stored in place of a spec: the executed scripts, and the command-line options that are in no
 /// plan.
-fn spec(scene: &Scene) -> String {
+fn spec(scene: &RunSetup) -> String {
     let mut text =
         String::from("# A run of dyno pgbench. This file is not a spec and cannot be run again.\n");
     for Script { name, weight, source, .. } in &scene.program.scripts {

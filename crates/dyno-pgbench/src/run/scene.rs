@@ -13,7 +13,7 @@ use dyno_model::target::{Engine, QueryMode};
 use std::sync::{Arc, Mutex};
 
 /// Constant data of a run, and the places where clients add their counts.
-pub(super) struct Scene {
+pub(super) struct RunSetup {
     pub(super) program: Arc<Program>,
     pub(super) options: Run,
     pub(super) seed: u64,
@@ -25,7 +25,7 @@ pub(super) struct Scene {
     pub(super) log: Option<LogFiles>,
     pub(super) terminal: Arc<dyn Terminal>,
     /// The initial state of each client, until it starts.
-    pub(super) beginnings: Vec<Mutex<Option<Beginning>>>,
+    pub(super) client_inits: Vec<Mutex<Option<ClientInit>>>,
     /// Transactions of each client, readable at any time.
     pub(super) tallies: Vec<Mutex<Tally>>,
     /// Counters of ended clients. A client that panics leaves them wrong by one transaction, and
@@ -34,7 +34,7 @@ pub(super) struct Scene {
 }
 
 /// Initial state of a client.
-pub(super) struct Beginning {
+pub(super) struct ClientInit {
     pub(super) variables: Variables,
     /// For functions of scripts.
     pub(super) random: Generator,
@@ -84,7 +84,7 @@ impl Counters {
     }
 }
 
-impl Scene {
+impl RunSetup {
     /// The state of a run that has not begun, without anything for its report; `drawn` are its seed
     /// and its scale.
     pub(super) fn new(
@@ -94,7 +94,7 @@ impl Scene {
         (seed, scale): (u64, u64),
         terminal: Arc<dyn Terminal>,
     ) -> Self {
-        let beginnings = beginnings(options, seed, scale, &mut names);
+        let client_inits = client_inits(options, seed, scale, &mut names);
         let counters = Mutex::new(Counters::new(&scripts));
         let program = Program::new(scripts, names, engine, query_mode, kind_name);
         Self {
@@ -106,8 +106,8 @@ impl Scene {
             server_version: String::new(),
             log: None,
             terminal,
-            tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
-            beginnings,
+            tallies: client_inits.iter().map(|_| Mutex::default()).collect(),
+            client_inits,
             counters,
         }
     }
@@ -166,12 +166,12 @@ fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
 
 /// The initial state of all clients from one seed, drawn in pgbench's order: clients, seed of
 /// hashes, threads.
-fn beginnings(
+fn client_inits(
     run: &Run,
     seed: u64,
     scale: u64,
     names: &mut Names,
-) -> Vec<Mutex<Option<Beginning>>> {
+) -> Vec<Mutex<Option<ClientInit>>> {
     use crate::expression::Value;
     use crate::expression::parser::DEFAULT_SEED;
     let mut base = Generator::new(seed);
@@ -202,7 +202,7 @@ fn beginnings(
             if !has_client_id {
                 variables.set(client_id, Value::Integer(client as i64));
             }
-            Mutex::new(Some(Beginning { variables, random, choice, sample }))
+            Mutex::new(Some(ClientInit { variables, random, choice, sample }))
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use super::frame::{
 };
 use super::labels::spread_out;
 use super::palette::Slot;
-use super::scale::{Scale, Spread, spread_for_levels};
+use super::scale::{Scale, ScaleKind, spread_for_levels};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, axis_label, width_em};
 
@@ -107,7 +107,7 @@ impl Curve {
 /// The y axis of one panel or of all panels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
-    pub(super) spread: Spread,
+    pub(super) spread: ScaleKind,
     low: f64,
     high: f64,
 }
@@ -150,12 +150,12 @@ impl Span {
                 .map(|(from, _)| from)
                 .filter(|from| *from > low * 0.4)
                 .fold(low, f64::min);
-            Self { spread: Spread::Logarithmic, low: from * 0.85, high: reach * 1.15 }
+            Self { spread: ScaleKind::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
             let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
             // Ratios have no natural zero.
             let low = if quantity == Quantity::Ratio && low.is_finite() { low * 0.95 } else { 0.0 };
-            Self { spread: Spread::Linear, low, high }
+            Self { spread: ScaleKind::Linear, low, high }
         }
     }
 
@@ -300,7 +300,7 @@ impl CurveChart {
             );
             bottom = f64::max(bottom, frame.bottom);
         }
-        let is_logarithmic = span.spread == Spread::Logarithmic;
+        let is_logarithmic = span.spread == ScaleKind::Logarithmic;
         let y_title = if is_logarithmic { &self.y_title_logarithmic } else { &self.y_title };
         drawing.upright_text(
             "axis-title",

@@ -111,8 +111,8 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tic
         if step.is_finite() { step } else { values.first().map_or(1.0, |value| value.abs()) };
     // On a logarithmic axis, the decimals of a label depend on its value.
     let step_for = |value: f64| match scale.spread() {
-        super::scale::Spread::Linear => step,
-        super::scale::Spread::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
+        super::scale::ScaleKind::Linear => step,
+        super::scale::ScaleKind::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
     };
     let label = |value: f64| axis_label(quantity, value, step_for(value));
     values.into_iter().map(|value| Tick { place: scale.at(value), label: label(value) }).collect()

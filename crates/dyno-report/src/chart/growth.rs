@@ -6,7 +6,7 @@ use super::frame::{
     Frame, Key, Tick, is_narrow, label_room, legend, panel_title, ticks, x_axis, y_axis,
 };
 use super::palette::Slot;
-use super::scale::{Scale, Spread, or_one, rounded_out};
+use super::scale::{Scale, ScaleKind, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::Quantity;
 
@@ -72,7 +72,7 @@ impl GrowthPanel {
         let all = beyond.chain(single).filter(finite).fold(mean, f64::max);
         // Without any mean, only trials determine the axis.
         let top = if mean > 0.0 { all.min(mean * ALLOWANCE) } else { all };
-        self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, or_one(top), 3).1)
+        self.max.unwrap_or_else(|| rounded_out(ScaleKind::Linear, 0.0, or_one(top), 3).1)
     }
 
     fn scale(&self, frame: Frame) -> Scale {

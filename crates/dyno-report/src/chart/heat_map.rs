@@ -5,7 +5,7 @@
 
 use super::frame::{Frame, MEDIUM, SMALL, Tick, is_narrow, label_room, ticks, x_axis, y_axis};
 use super::scale::Scale;
-use super::svg::{Anchor, Chart, Drawing, Stroke};
+use super::svg::{Anchor, Chart, Drawing, LineSegment};
 use super::text::{Quantity, axis_label, shortened, width_em};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -18,11 +18,11 @@ pub(crate) struct HeatChart {
     /// Lower bounds of the bands in milliseconds, ascending, and the upper bound of the last.
     pub(crate) bands: Vec<f64>,
     /// Time intervals in order.
-    pub(crate) columns: Vec<HeatStretch>,
+    pub(crate) columns: Vec<HeatMapColumn>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct HeatStretch {
+pub(crate) struct HeatMapColumn {
     /// Start in seconds after the first client began.
     pub(crate) start: f64,
     /// Length in seconds.
@@ -53,15 +53,15 @@ impl HeatChart {
         let y_ticks = ticks(&y, Quantity::Time, 5);
         let frame = Frame { left: label_room(&y_ticks) + 20.0, right: width - 8.0, ..probe };
         let is_drawn =
-            |it: &&HeatStretch| it.start.is_finite() && it.length.is_finite() && it.length > 0.0;
-        let columns: Vec<&HeatStretch> = self.columns.iter().filter(is_drawn).collect();
+            |it: &&HeatMapColumn| it.start.is_finite() && it.length.is_finite() && it.length > 0.0;
+        let columns: Vec<&HeatMapColumn> = self.columns.iter().filter(is_drawn).collect();
         let begin = columns.iter().map(|it| it.start).fold(f64::INFINITY, f64::min);
         let end = columns.iter().map(|it| it.start + it.length).fold(0.0, f64::max);
         let (begin, end) = if begin < end { (begin, end) } else { (0.0, 1.0) };
         let x = Scale::linear(begin, end, frame.left, frame.right);
         y_axis(&mut drawing, frame, &y_ticks);
         let shades = Shades::of(&columns);
-        let mut cells: Vec<Vec<Stroke>> = vec![Vec::new(); SHADES];
+        let mut cells: Vec<Vec<LineSegment>> = vec![Vec::new(); SHADES];
         for column in &columns {
             let (left, right) = (x.at(column.start), x.at(column.start + column.length));
             for (count, band) in column.counts.iter().zip(bands.windows(2)) {
@@ -140,7 +140,7 @@ struct Shades {
 }
 
 impl Shades {
-    fn of(columns: &[&HeatStretch]) -> Self {
+    fn of(columns: &[&HeatMapColumn]) -> Self {
         let rates = || {
             columns.iter().flat_map(|column| {
                 column
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn shades_rise_with_the_rate_by_equal_factors() {
         let column =
-            HeatStretch { length: 2.0, counts: vec![2, 0, 20_000], ..HeatStretch::default() };
+            HeatMapColumn { length: 2.0, counts: vec![2, 0, 20_000], ..HeatMapColumn::default() };
         let shades = Shades::of(&[&column]);
         assert_eq!((shades.least, shades.most), (1.0, 10_000.0));
         let of = |rate: u64| shades.shade(2 * rate, 2.0);
@@ -181,7 +181,7 @@ mod tests {
             [of(0), of(1), of(6), of(7), of(10_000)],
             [None, Some(0), Some(0), Some(1), Some(4)]
         );
-        let alone = HeatStretch { length: 1.0, counts: vec![5], ..HeatStretch::default() };
+        let alone = HeatMapColumn { length: 1.0, counts: vec![5], ..HeatMapColumn::default() };
         assert_eq!(Shades::of(&[&alone]).shade(5, 1.0), Some(4), "one rate is the largest");
     }
 }

@@ -7,7 +7,7 @@ use super::frame::{
 };
 use super::labels::spread_out;
 use super::palette::Slot;
-use super::scale::{Scale, Spread, rounded_out};
+use super::scale::{Scale, ScaleKind, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, width_em};
 
@@ -109,7 +109,7 @@ impl PercentileChart {
             || self.points().map(|(_, time)| *time).filter(|time| time.is_finite() && *time > 0.0);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
         if high > 0.0 {
-            rounded_out(Spread::Logarithmic, low * 0.98, high * 1.02, 6)
+            rounded_out(ScaleKind::Logarithmic, low * 0.98, high * 1.02, 6)
         } else {
             (0.1, 10.0)
         }

@@ -7,7 +7,7 @@
 
 /// How an axis maps quantities to distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spread {
+pub(crate) enum ScaleKind {
     /// Equal differences have equal distances.
     Linear,
     /// Equal factors have equal distances.
@@ -17,7 +17,7 @@ pub(crate) enum Spread {
 /// One axis: the mapping of an interval of quantities to an interval of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
-    spread: Spread,
+    spread: ScaleKind,
     low: f64,
     high: f64,
     from: f64,
@@ -34,7 +34,7 @@ impl Scale {
     /// for a y axis).
     pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = widened(clamped(low), clamped(high));
-        Self { spread: Spread::Linear, low, high, from, to }
+        Self { spread: ScaleKind::Linear, low, high, from, to }
     }
 
     /// A logarithmic axis. Bounds that are not positive are replaced by the nearest ones that can
@@ -49,17 +49,17 @@ impl Scale {
         };
         let (low, high) = (low.clamp(SMALLEST, LARGEST), high.clamp(SMALLEST, LARGEST));
         let (low, high) = if high / low < 1.0001 { (low / 2.0, high * 2.0) } else { (low, high) };
-        Self { spread: Spread::Logarithmic, low, high, from, to }
+        Self { spread: ScaleKind::Logarithmic, low, high, from, to }
     }
 
-    pub(crate) fn new(spread: Spread, low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn new(spread: ScaleKind, low: f64, high: f64, from: f64, to: f64) -> Self {
         match spread {
-            Spread::Linear => Self::linear(low, high, from, to),
-            Spread::Logarithmic => Self::logarithmic(low, high, from, to),
+            ScaleKind::Linear => Self::linear(low, high, from, to),
+            ScaleKind::Logarithmic => Self::logarithmic(low, high, from, to),
         }
     }
 
-    pub(crate) fn spread(&self) -> Spread {
+    pub(crate) fn spread(&self) -> ScaleKind {
         self.spread
     }
 
@@ -76,8 +76,10 @@ impl Scale {
         }
         let value = value.clamp(self.low, self.high);
         let share = match self.spread {
-            Spread::Linear => (value - self.low) / (self.high - self.low),
-            Spread::Logarithmic => (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+            ScaleKind::Linear => (value - self.low) / (self.high - self.low),
+            ScaleKind::Logarithmic => {
+                (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
+            }
         };
         self.from + share * (self.to - self.from)
     }
@@ -91,8 +93,8 @@ impl Scale {
     pub(crate) fn ticks(&self, wanted: usize) -> Vec<f64> {
         let wanted = wanted.clamp(2, 20);
         match self.spread {
-            Spread::Linear => linear_ticks(self.low, self.high, wanted),
-            Spread::Logarithmic => logarithmic_ticks(self.low, self.high, wanted),
+            ScaleKind::Linear => linear_ticks(self.low, self.high, wanted),
+            ScaleKind::Logarithmic => logarithmic_ticks(self.low, self.high, wanted),
         }
     }
 }
@@ -103,30 +105,30 @@ pub(crate) fn or_one(top: f64) -> f64 {
 }
 
 /// The interval, extended so that both ends are ticks.
-pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, f64) {
+pub(crate) fn rounded_out(spread: ScaleKind, low: f64, high: f64, wanted: usize) -> (f64, f64) {
     let axis = Scale::new(spread, low, high, 0.0, 1.0);
     let (low, high) = axis.domain();
     match spread {
-        Spread::Linear => {
+        ScaleKind::Linear => {
             let step = round_step((high - low) / wanted.max(1) as f64);
             ((low / step).floor() * step, (high / step).ceil() * step)
         }
-        Spread::Logarithmic => (round_below(low), round_above(high)),
+        ScaleKind::Logarithmic => (round_below(low), round_above(high)),
     }
 }
 
 /// The spread under which the closest two of these levels are farther apart (relative to the whole
 /// axis): numbers of clients such as 1, 20, 40, 60 need a linear axis, 1, 2, 4, 8 a logarithmic
 /// one.
-pub(crate) fn spread_for_levels(levels: &[f64]) -> Spread {
+pub(crate) fn spread_for_levels(levels: &[f64]) -> ScaleKind {
     let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     let (Some(&first), Some(&last)) = (levels.first(), levels.last()) else {
-        return Spread::Linear;
+        return ScaleKind::Linear;
     };
     if levels.len() < 3 || first <= 0.0 {
-        return Spread::Linear;
+        return ScaleKind::Linear;
     }
     let closest = |place: fn(f64) -> f64| {
         let whole = place(last) - place(first);
@@ -135,7 +137,11 @@ pub(crate) fn spread_for_levels(levels: &[f64]) -> Spread {
             .map(|pair| (place(pair[1]) - place(pair[0])) / whole)
             .fold(f64::INFINITY, f64::min)
     };
-    if closest(f64::ln) > closest(|level| level) { Spread::Logarithmic } else { Spread::Linear }
+    if closest(f64::ln) > closest(|level| level) {
+        ScaleKind::Logarithmic
+    } else {
+        ScaleKind::Linear
+    }
 }
 
 fn clamped(value: f64) -> f64 {
@@ -277,17 +283,17 @@ mod tests {
 
     #[test]
     fn rounding_out_ends_at_ticks() {
-        assert_eq!(rounded_out(Spread::Linear, 0.0, 1830.0, 4), (0.0, 2000.0));
-        assert_eq!(rounded_out(Spread::Logarithmic, 0.3, 47.0, 4), (0.2, 50.0));
+        assert_eq!(rounded_out(ScaleKind::Linear, 0.0, 1830.0, 4), (0.0, 2000.0));
+        assert_eq!(rounded_out(ScaleKind::Logarithmic, 0.3, 47.0, 4), (0.2, 50.0));
     }
 
     #[test]
     fn even_steps_want_a_linear_axis_and_doublings_a_logarithmic_one() {
-        assert_eq!(spread_for_levels(&[1.0, 20.0, 40.0, 60.0, 80.0, 100.0]), Spread::Linear);
-        assert_eq!(spread_for_levels(&[1.0, 2.0, 4.0, 8.0]), Spread::Logarithmic);
-        assert_eq!(spread_for_levels(&[1.0, 16.0, 64.0, 256.0, 1000.0]), Spread::Logarithmic);
-        assert_eq!(spread_for_levels(&[8.0]), Spread::Linear);
-        assert_eq!(spread_for_levels(&[]), Spread::Linear);
+        assert_eq!(spread_for_levels(&[1.0, 20.0, 40.0, 60.0, 80.0, 100.0]), ScaleKind::Linear);
+        assert_eq!(spread_for_levels(&[1.0, 2.0, 4.0, 8.0]), ScaleKind::Logarithmic);
+        assert_eq!(spread_for_levels(&[1.0, 16.0, 64.0, 256.0, 1000.0]), ScaleKind::Logarithmic);
+        assert_eq!(spread_for_levels(&[8.0]), ScaleKind::Linear);
+        assert_eq!(spread_for_levels(&[]), ScaleKind::Linear);
     }
 
     proptest! {
@@ -296,7 +302,7 @@ mod tests {
             low in proptest::num::f64::ANY, high in proptest::num::f64::ANY, value in proptest::num::f64::ANY,
             logarithmic in proptest::bool::ANY, wanted in 0usize..30,
         ) {
-            let spread = if logarithmic { Spread::Logarithmic } else { Spread::Linear };
+            let spread = if logarithmic { ScaleKind::Logarithmic } else { ScaleKind::Linear };
             let scale = Scale::new(spread, low, high, 300.0, 20.0);
             let place = scale.at(value);
             prop_assert!((19.999..=300.001).contains(&place), "{scale:?} placed {value} at {place}");

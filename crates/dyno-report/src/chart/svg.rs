@@ -18,7 +18,7 @@ pub(crate) enum Anchor {
 }
 
 /// A straight line between two points.
-pub(crate) type Stroke = ((f64, f64), (f64, f64));
+pub(crate) type LineSegment = ((f64, f64), (f64, f64));
 
 /// Id and texts of a picture.
 #[derive(Debug, Clone, Copy)]
@@ -187,7 +187,7 @@ impl Drawing {
     }
 
     /// Many separate straight lines as one element.
-    pub(crate) fn lines(&mut self, class: &str, lines: &[Stroke]) {
+    pub(crate) fn lines(&mut self, class: &str, lines: &[LineSegment]) {
         let mut path = PathData::default();
         for (from, to) in lines {
             path.move_to(*from);
@@ -241,7 +241,7 @@ impl Drawing {
     }
 
     /// Many rectangles as one element, each given by two corners.
-    pub(crate) fn rectangles(&mut self, class: &str, corners: &[Stroke]) {
+    pub(crate) fn rectangles(&mut self, class: &str, corners: &[LineSegment]) {
         let mut data = String::new();
         // Coordinates are rounded on output, so that neighbours must share their edges.
         let tenths = |value: f64| (value * 10.0).round() / 10.0;

@@ -4,7 +4,7 @@ use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
 use super::frame::{NARROW, WIDTH};
 use super::growth::{GrowthChart, GrowthCurve, GrowthPanel};
-use super::heat_map::{HeatChart, HeatStretch};
+use super::heat_map::{HeatChart, HeatMapColumn};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
 use super::svg::{Chart, Drawing, Labels};
@@ -175,7 +175,7 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
             columns: None,
             is_measured: false,
         };
-        chart.shared_span().spread == super::scale::Spread::Logarithmic
+        chart.shared_span().spread == super::scale::ScaleKind::Logarithmic
     };
     assert!(is_logarithmic(&[2_000.0, 100.0]));
     assert!(!is_logarithmic(&[2_000.0, 400.0]));
@@ -314,7 +314,7 @@ proptest! {
         bands in proptest::collection::vec(value(), 0..12),
         columns in proptest::collection::vec((value(), value(), proptest::collection::vec(0u64..5000, 0..12)), 0..20),
     ) {
-        let columns = columns.into_iter().map(|(start, length, counts)| HeatStretch {
+        let columns = columns.into_iter().map(|(start, length, counts)| HeatMapColumn {
             start, length, counts, tooltip: "a < b".to_owned(),
         });
         let text = || "axis".to_owned();

@@ -4,8 +4,8 @@
 
 use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis, y_grid};
 use super::palette::Slot;
-use super::scale::{Scale, Spread, or_one, rounded_out};
-use super::svg::{Anchor, Chart, Drawing, Stroke};
+use super::scale::{Scale, ScaleKind, or_one, rounded_out};
+use super::svg::{Anchor, Chart, Drawing, LineSegment};
 use super::text::Quantity;
 use super::tracks::{self, Track, TrackCourse};
 
@@ -189,9 +189,12 @@ impl Axes {
             both.filter(|time| time.is_finite() && *time > 0.0)
         };
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-        let latency =
-            if high > 0.0 { rounded_out(Spread::Logarithmic, low, high, 4) } else { (0.1, 10.0) };
-        let throughput = rounded_out(Spread::Linear, 0.0, or_one(throughput), 3).1;
+        let latency = if high > 0.0 {
+            rounded_out(ScaleKind::Logarithmic, low, high, 4)
+        } else {
+            (0.1, 10.0)
+        };
+        let throughput = rounded_out(ScaleKind::Linear, 0.0, or_one(throughput), 3).1;
         Self { seconds: if seconds > 0.0 { seconds } else { 1.0 }, throughput, latency }
     }
 
@@ -275,18 +278,18 @@ struct LevelRatio<'a> {
 
 impl LevelRatio<'_> {
     /// Vertical lines through all panels.
-    fn uprights(&self, moments: &[f64]) -> Vec<Stroke> {
+    fn vertical_lines(&self, moments: &[f64]) -> Vec<LineSegment> {
         let at = |moment: &f64| self.x.at(*moment).clamp(self.upper.left, self.upper.right);
         moments.iter().map(at).map(|at| ((at, self.upper.top), (at, self.all.bottom))).collect()
     }
 
-    fn warmup(&self) -> Option<Stroke> {
+    fn warmup(&self) -> Option<LineSegment> {
         let points = self.course.points.iter().filter(|p| p.is_warmup);
         let end = points.map(|p| p.start + p.length).fold(0.0, f64::max);
         (end > 0.0).then(|| ((self.upper.left, self.upper.top), (self.x.at(end), self.all.bottom)))
     }
 
-    fn stall(&self, (from, to): (f64, f64)) -> Stroke {
+    fn stall(&self, (from, to): (f64, f64)) -> LineSegment {
         let (from, to) = (self.x.at(from), self.x.at(to));
         let to = to.max(from + 1.5).min(self.upper.right);
         ((from.min(to), self.upper.top), (to, self.all.bottom))
@@ -327,11 +330,11 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], c
     let stalls =
         places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
-    let uprights = |of: fn(&TrialTimeline) -> &[f64]| -> Vec<Stroke> {
-        places.iter().flat_map(|place| place.uprights(of(place.course))).collect()
+    let vertical_lines = |of: fn(&TrialTimeline) -> &[f64]| -> Vec<LineSegment> {
+        places.iter().flat_map(|place| place.vertical_lines(of(place.course))).collect()
     };
-    drawing.lines("fault", &uprights(|course| &course.faults));
-    drawing.lines("stage", &uprights(|course| &course.stages));
+    drawing.lines("fault", &vertical_lines(|course| &course.faults));
+    drawing.lines("stage", &vertical_lines(|course| &course.stages));
     let areas = places.iter().flat_map(|place| place.areas(&axes.throughput_scale(place.upper)));
     let areas: Vec<_> = areas.filter(|(points, _)| !points.is_empty()).collect();
     if !areas.is_empty() {
@@ -368,14 +371,14 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], c
             drawing.open(&format!("time {}", slot.class()));
             drawing.curve("curve", &points);
             // A single second between two without commits would be invisible as a line.
-            drawing.dots("dot", &lonely(&points));
+            drawing.dots("dot", &isolated_points(&points));
             drawing.close();
         }
     }
 }
 
 /// Points with a gap on both sides.
-fn lonely(points: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
+fn isolated_points(points: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
     let is_there = |i: Option<usize>| i.and_then(|i| points.get(i)).is_some_and(Option::is_some);
     let alone = |i: &usize| !is_there(i.checked_sub(1)) && !is_there(i.checked_add(1));
     (0..points.len()).filter(alone).filter_map(|i| points[i]).collect()
@@ -388,7 +391,10 @@ mod tests {
     #[test]
     fn a_second_between_two_gaps_is_drawn_as_a_dot() {
         let point = Some((1.0, 2.0));
-        assert_eq!(lonely(&[point, None, point, None, point, point]), [(1.0, 2.0), (1.0, 2.0)]);
-        assert_eq!(lonely(&[]), []);
+        assert_eq!(
+            isolated_points(&[point, None, point, None, point, point]),
+            [(1.0, 2.0), (1.0, 2.0)]
+        );
+        assert_eq!(isolated_points(&[]), []);
     }
 }

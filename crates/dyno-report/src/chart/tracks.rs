@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, MEDIUM, Tick, ticks};
 use super::palette::Slot;
-use super::scale::{Scale, Spread, or_one, rounded_out};
+use super::scale::{Scale, ScaleKind, or_one, rounded_out};
 use super::svg::{Anchor, Drawing};
 use super::text::{Quantity, width_em};
 
@@ -59,7 +59,7 @@ impl Track {
             [stacked, lines]
         });
         let top = tops.filter(|top| top.is_finite()).fold(0.0, f64::max);
-        let max = self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, or_one(top), 2).1);
+        let max = self.max.unwrap_or_else(|| rounded_out(ScaleKind::Linear, 0.0, or_one(top), 2).1);
         Scale::linear(0.0, max, frame.bottom, frame.top)
     }
 

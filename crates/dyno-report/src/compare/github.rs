@@ -64,11 +64,11 @@ fn annotation(command: &str, title: &str, message: &str) -> String {
 pub fn summary(model: &CompareModel, lang: Lang) -> String {
     let mut page = format!("### {}\n", escaped(&notes::title(model, lang)));
     page.push_str(&format!("\n{}\n", escaped(&compare::outcome(model, lang))));
-    let over_all = tables::over_all(model, lang);
-    if !over_all.is_empty() {
+    let overall = tables::overall(model, lang);
+    if !overall.is_empty() {
         page.push_str(&format!(
             "\n{}",
-            over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)
+            overall.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)
         ));
     }
     let shown = model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent);

@@ -11,7 +11,7 @@ use crate::html::document;
 use crate::messages::{Lang, compare, fill, headings, names, page};
 use crate::tiles::TIMES;
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair, OverAll};
+use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair, OverallEffect};
 use dyno_analysis::model::Range;
 use dyno_model::lists::distinct;
 use dyno_model::plan::ComparisonMetric;
@@ -20,7 +20,7 @@ use maud::{Markup, PreEscaped, html};
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
     let said = compare::first_sentences(model, lang);
-    let over_all = tables::over_all(model, lang);
+    let overall = tables::overall(model, lang);
     let time =
         TIMES.into_iter().find(|metric| model.comparisons().any(|(_, it)| it.metric == *metric));
     let body = html! {
@@ -40,9 +40,9 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
             } }
             section #results {
                 h2 { (compare::COMPARE_RESULTS.text(lang)) }
-                @if !over_all.is_empty() {
+                @if !overall.is_empty() {
                     h3 { (compare::COMPARE_OVER_ALL.text(lang)) }
-                    (grid::table(over_all, "", lang))
+                    (grid::table(overall, "", lang))
                 }
                 (grid::table(tables::results(model, lang), "", lang))
                 @if let Some(metric) = time { (overlay::figure(model, metric, lang)) }
@@ -96,13 +96,13 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
         let rows = rows.map(|(configuration, pair)| row(configuration, pair, lang)).collect();
         ForestGroup { title: names::metric(metric, lang).to_owned(), rows }
     };
-    let over_all = model
+    let overall = model
         .over_configurations()
         .chain(&model.statements)
         .filter(|it| it.effect.ratio_interval.is_some());
     let first = ForestGroup {
         title: compare::COMPARE_OVER_ALL.text(lang).to_owned(),
-        rows: over_all.map(|it| over_all_row(it, lang)).collect(),
+        rows: overall.map(|it| over_all_row(it, lang)).collect(),
     };
     let first = Some(first).filter(|group| !group.rows.is_empty());
     let parts = parts(first.into_iter().chain(metrics.into_iter().map(group)).collect());
@@ -140,11 +140,11 @@ fn ratio(ratio: Option<f64>, interval: Option<Range>, lang: Lang) -> String {
     }
 }
 
-fn over_all_row(over_all: &OverAll, lang: Lang) -> ForestRow {
-    let effect = &over_all.effect;
+fn over_all_row(overall: &OverallEffect, lang: Lang) -> ForestRow {
+    let effect = &overall.effect;
     let word = words::verdict(effect.verdict);
     ForestRow {
-        label: compare::about(over_all, lang),
+        label: compare::about(overall, lang),
         ratio: effect.ratio,
         interval: effect.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures: ratio(effect.ratio, effect.ratio_interval, lang),

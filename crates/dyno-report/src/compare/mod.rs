@@ -41,13 +41,13 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         sentence: String,
         /// The warnings as text, in the order of `warnings`.
         sentences: Vec<String>,
-        /// The answers over all configurations as text, in the order of `over_all`, then of
+        /// The answers over all configurations as text, in the order of `overall`, then of
         /// `statements`.
         answers: Vec<String>,
         #[serde(flatten)]
         model: &'a CompareModel,
     }
-    let over_all = model.over_all.iter().chain(&model.statements);
+    let overall = model.overall.iter().chain(&model.statements);
     indented(&Document {
         lang: lang.code,
         sentence: compare::outcome(model, lang),
@@ -56,7 +56,7 @@ fn json(model: &CompareModel, lang: Lang) -> String {
             .iter()
             .map(|warning| compare::warning(&warning.kind, lang))
             .collect(),
-        answers: over_all.map(|it| compare::answer(model, it, lang)).collect(),
+        answers: overall.map(|it| compare::answer(model, it, lang)).collect(),
         model,
     })
 }

@@ -4,7 +4,7 @@ use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, list, names, notes};
 use crate::words::{self, Word};
 use dyno_analysis::compare::model::{
-    CompareModel, ConfigurationName, MetricPair, OverAll, SideFigures, SideName, SideRow,
+    CompareModel, ConfigurationName, MetricPair, OverallEffect, SideFigures, SideName, SideRow,
 };
 use dyno_analysis::model::{Estimate, Verdict};
 use dyno_model::plan::ComparisonMetric;
@@ -95,7 +95,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
             sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
         }
     }
-    let of_runs = model.over_all.iter().filter_map(|it| it.between_runs);
+    let of_runs = model.overall.iter().filter_map(|it| it.between_runs);
     if let Some(scatter) = of_runs.reduce(f64::max) {
         let scatter = figures::limit(scatter * 100.0);
         sentences.push(fill!(compare::COMPARE_NOTE_RUNS, lang, scatter));
@@ -134,7 +134,7 @@ pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<S
 /// The answers over all configurations, each with its verdict.
 pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
     let answer =
-        |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
+        |it: &OverallEffect| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
     let statements =
         model.statements.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::differs));
     model.over_configurations().chain(statements).map(answer).collect()

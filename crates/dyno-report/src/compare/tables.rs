@@ -99,7 +99,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
 }
 
 /// The effects over all configurations: metrics, then kinds of statements.
-pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
+pub(super) fn overall(model: &CompareModel, lang: Lang) -> Table {
     let verdict = |effect: &Effect| {
         let word = words::verdict(effect.verdict);
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;

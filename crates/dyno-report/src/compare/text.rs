@@ -19,12 +19,12 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
         screen.begun_with(&format!("{name:room$}  "), &line);
     }
     screen.list(compare::COMPARE_WARNINGS, warnings(model, lang));
-    let over_all = tables::over_all(model, lang);
-    if !over_all.is_empty() {
+    let overall = tables::overall(model, lang);
+    if !overall.is_empty() {
         screen.heading(compare::COMPARE_OVER_ALL);
         screen.items(answers(model, lang));
         screen.text.push('\n');
-        screen.table(&over_all);
+        screen.table(&overall);
     }
     screen.heading(compare::COMPARE_RESULTS);
     screen.table(&tables::results(model, lang));
@@ -69,10 +69,10 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     page.paragraph(&format!("**{}**", escaped(&compare::outcome(model, lang))));
     page.items(&notes::sides(model, lang).map(|(name, line)| names::labelled(name, &line, lang)));
     page.list(compare::COMPARE_WARNINGS, &warnings(model, lang));
-    let over_all = tables::over_all(model, lang);
-    if !over_all.is_empty() {
+    let overall = tables::overall(model, lang);
+    if !overall.is_empty() {
         page.list(compare::COMPARE_OVER_ALL, &answers(model, lang));
-        page.table(&over_all);
+        page.table(&overall);
     }
     page.heading(compare::COMPARE_RESULTS);
     page.table(&tables::results(model, lang));

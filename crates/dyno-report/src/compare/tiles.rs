@@ -46,10 +46,9 @@ fn figure(
 ) -> Option<Tile> {
     let of_pair = pair.metrics.iter().find(|it| it.metric == metric)?;
     let (before, after) = (of_pair.base?, of_pair.new?);
-    let over_all =
-        model.over_all.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
+    let overall = model.overall.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
     let alone = effect(of_pair);
-    let (effect, cells) = over_all.map_or((&alone, 1), |it| (&it.effect, it.configurations));
+    let (effect, cells) = overall.map_or((&alone, 1), |it| (&it.effect, it.configurations));
     // If there is only one series, the number of clients identifies the configuration.
     let is_one_line = model.configurations.iter().all(|it| it.name.label == pair.name.label);
     let which = match is_one_line {

@@ -66,7 +66,7 @@ pub(crate) fn heading(metric: Metric) -> Option<&'static Message> {
         ErrorsMostAt => &columns::ERRORS_MOST_AT,
         Workers => &columns::WORKERS,
         WorkerCpu => &columns::WORKER_CPU,
-        HeldUp => &columns::HELD_UP,
+        Stalled => &columns::HELD_UP,
         CpuUserPerStatement => &columns::CPU_USER,
         CpuSystemPerStatement => &columns::CPU_SYSTEM,
         WakeupLag => &columns::WAKEUP_LAG,
@@ -100,7 +100,7 @@ fn text(metric: Metric, value: f64) -> String {
         // These are no whole numbers, or the title has the sign.
         AtWork
         | WorkerCpu
-        | HeldUp
+        | Stalled
         | ServerProcessors
         | GeneratorProcessors
         | StatementsPerTransaction
@@ -190,7 +190,7 @@ pub(crate) const FAULT_ERRORS: &[Metric] =
 pub(crate) const GENERATOR: &[Metric] = &[
     Workers,
     WorkerCpu,
-    HeldUp,
+    Stalled,
     CpuUserPerStatement,
     CpuSystemPerStatement,
     WakeupLag,
@@ -202,7 +202,7 @@ pub(crate) const GENERATORS: &[Metric] = &[
     Committed,
     GeneratorProcessors,
     WorkerCpu,
-    HeldUp,
+    Stalled,
     WakeupLag,
     Lag,
     CpuSteal,

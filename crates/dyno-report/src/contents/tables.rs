@@ -339,7 +339,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
             let depends = it.interactions.iter().filter(|it| it.depends);
             let depends: Vec<_> =
                 depends.map(|it| question::depends_on(&model.factors, it.with, lang)).collect();
-            Cell::told(Some(names::list(lang, &depends)).filter(|list| !list.is_empty()))
+            Cell::text_or_absent(Some(names::list(lang, &depends)).filter(|list| !list.is_empty()))
         })
         .only_in(Form::Page)
         .table()
@@ -586,11 +586,15 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::SYSTEM, |(system, _)| Cell::text(&system.name))
         .left(&headings::VERSION, |(system, _)| {
             let is_known = !system.version.is_empty();
-            Cell::told(is_known.then(|| names::version(&system.version, lang)))
+            Cell::text_or_absent(is_known.then(|| names::version(&system.version, lang)))
         })
-        .left(&headings::SETTING, |(_, setting)| Cell::told(setting.map(|(name, _)| name)))
+        .left(&headings::SETTING, |(_, setting)| {
+            Cell::text_or_absent(setting.map(|(name, _)| name))
+        })
         .left(&headings::VALUE, |(system, setting)| {
-            Cell::told(setting.and_then(|(name, _)| names::setting_read(system, name, lang)))
+            Cell::text_or_absent(
+                setting.and_then(|(name, _)| names::setting_read(system, name, lang)),
+            )
         })
         .table()
 }
@@ -606,7 +610,7 @@ pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
         .left(&page::PAGE_ASKED, |(.., asked)| Cell::text(*asked))
         .left(&page::PAGE_READ_BACK, |(system, name, _)| {
-            Cell::told(names::setting_read(system, name, lang))
+            Cell::text_or_absent(names::setting_read(system, name, lang))
         })
         .table()
 }

@@ -65,7 +65,7 @@ impl Cell {
     }
 
     /// A text cell, or an empty one.
-    pub(crate) fn told(text: Option<impl Into<String>>) -> Self {
+    pub(crate) fn text_or_absent(text: Option<impl Into<String>>) -> Self {
         text.map_or_else(Self::absent, Self::text)
     }
 

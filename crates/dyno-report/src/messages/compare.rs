@@ -9,7 +9,7 @@ use super::{fill, names, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
     CompareModel, CompareWarningKind, Condition, ConfigurationPair, Difference, Differing,
-    MetricPair, Outcome, OverAll, Property, SideName, Value,
+    MetricPair, Outcome, OverallEffect, Property, SideName, Value,
 };
 use dyno_analysis::model::{NotWorking, Verdict};
 use std::collections::BTreeSet;
@@ -32,30 +32,30 @@ pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
 }
 
 /// Subject of an effect over all configurations: a metric, or the mean time of a kind of statement.
-pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
-    match &over_all.statement {
-        None => names::metric(over_all.metric, lang).to_owned(),
+pub(crate) fn about(overall: &OverallEffect, lang: Lang) -> String {
+    match &overall.statement {
+        None => names::metric(overall.metric, lang).to_owned(),
         Some(statement) => fill!(STATEMENT_MEAN, lang, statement),
     }
 }
 
 /// An effect over all configurations as sentences.
-pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> String {
-    answer_sentences(model, over_all, lang).join(lang.space)
+pub(crate) fn answer(model: &CompareModel, overall: &OverallEffect, lang: Lang) -> String {
+    answer_sentences(model, overall, lang).join(lang.space)
 }
 
-fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec<String> {
+fn answer_sentences(model: &CompareModel, overall: &OverallEffect, lang: Lang) -> Vec<String> {
     let levels = model.configurations.first().map_or(&[][..], |pair| &pair.name.levels);
     let factors: Vec<String> = levels.iter().map(|level| level.factor.clone()).collect();
     let answer = Answer {
-        metric: &about(over_all, lang),
+        metric: &about(overall, lang),
         form: Form::Change,
         subject: side(SideName::New, lang),
         baseline: side(SideName::Base, lang),
-        effect: &over_all.effect,
-        interactions: &over_all.interactions,
-        varied: &over_all.varied,
-        clients: &over_all.clients,
+        effect: &overall.effect,
+        interactions: &overall.interactions,
+        varied: &overall.varied,
+        clients: &overall.clients,
         factors: &factors,
         margin: model.rules.margin,
     };
@@ -225,7 +225,7 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
         );
     }
     let lead =
-        model.over_all.iter().find(|it| it.effect.verdict == Some(verdict)).or(model.headline());
+        model.overall.iter().find(|it| it.effect.verdict == Some(verdict)).or(model.headline());
     let Some(lead) = lead else { return fill!(OUTCOME_NOTHING, lang) };
     let message = match verdict {
         Verdict::Worse => OUTCOME_WORSE,
@@ -259,7 +259,7 @@ const SENTENCES: usize = 3;
 /// The summary for a page, which has tiles and tables: at most three sentences, decided results
 /// first and regressions next.
 pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
-    let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(model.outcome.verdict));
+    let lead = model.overall.iter().find(|it| it.effect.verdict == Some(model.outcome.verdict));
     let Some(lead) =
         lead.or(model.headline()).filter(|_| model.outcome.verdict != Verdict::Invalid)
     else {
@@ -284,7 +284,7 @@ pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
 }
 
 /// True if there were too few valid trials for a test.
-fn is_untested(it: &OverAll) -> bool {
+fn is_untested(it: &OverallEffect) -> bool {
     let effect = &it.effect;
     let is_open = effect.verdict == Some(Verdict::Inconclusive) && effect.p.is_none();
     is_open && effect.bound.is_none()
@@ -293,19 +293,19 @@ fn is_untested(it: &OverAll) -> bool {
 /// The other metrics with this verdict, in a sentence.
 fn others(
     model: &CompareModel,
-    lead: &OverAll,
+    lead: &OverallEffect,
     message: Message,
     wanted: Verdict,
     lang: Lang,
 ) -> Option<String> {
-    let all = model.over_all.iter().filter(|it| it.metric != lead.metric);
+    let all = model.overall.iter().filter(|it| it.metric != lead.metric);
     let all = all.filter(|it| it.effect.verdict == Some(wanted));
     let names: Vec<String> = all.map(|it| about(it, lang)).collect();
     (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
 }
 
 /// Explains the confidence level of an answer's interval if it differs from the others.
-fn level(model: &CompareModel, lead: &OverAll, lang: Lang) -> Option<String> {
+fn level(model: &CompareModel, lead: &OverallEffect, lang: Lang) -> Option<String> {
     let effect = &lead.effect;
     let level = figures::level(effect.interval_level.filter(|_| is_interval_told(effect))?);
     if effect.verdict == Some(Verdict::Equivalent) {

@@ -15,8 +15,8 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
     let percent = |share: f64| figures::percent(share * 100.0);
     match warning {
         Warning::GeneratorBusy { share } => fill!(GENERATOR_BUSY, lang, percent = percent(*share)),
-        Warning::HeldUp { share } => fill!(HELD_UP, lang, percent = percent(*share)),
-        Warning::KeptBehind { share, unstarted } | Warning::Overload { share, unstarted } => {
+        Warning::Stalled { share } => fill!(HELD_UP, lang, percent = percent(*share)),
+        Warning::FellBehind { share, unstarted } | Warning::Overload { share, unstarted } => {
             let message = match warning.severity() {
                 Severity::Invalid => &KEPT_FAR_BEHIND,
                 Severity::Warning => &KEPT_BEHIND,
@@ -93,7 +93,7 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
         Warning::CountersUnbalanced { identities } => {
             fill!(COUNTERS_UNBALANCED, lang, identities = list(lang, identities))
         }
-        Warning::FaultNotMade { action, node, reason } => {
+        Warning::FaultNotInjected { action, node, reason } => {
             fill!(FAULT_NOT_MADE, lang, what = names::fault(*action, node, lang), reason)
         }
         Warning::AuditViolated => fill!(AUDIT_VIOLATED, lang),
@@ -248,7 +248,7 @@ mod tests {
         let text = || "the disk is full".to_owned();
         let warnings = [
             Warning::GeneratorBusy { share: 0.953 },
-            Warning::HeldUp { share: 0.05 },
+            Warning::Stalled { share: 0.05 },
             Warning::SharedMachine,
             Warning::DebugBuild,
             Warning::Failures { failed: 1234, share: 0.002 },
@@ -289,13 +289,13 @@ mod tests {
                 asked: "200M".into(),
                 in_force: "268435456".into(),
             },
-            Warning::KeptBehind { share: 0.61, unstarted: 1234 },
+            Warning::FellBehind { share: 0.61, unstarted: 1234 },
             Warning::Overload { share: 0.61, unstarted: 1234 },
             Warning::BlockRestarted { block: 2 },
             Warning::RecordingBehind { seconds: 7.5, held_up: 0.0 },
             Warning::RecordingBehind { seconds: 7.5, held_up: 1.5 },
             Warning::BlockApart { block: 2, hours: 5.25 },
-            Warning::KeptBehind { share: 0.98, unstarted: 12 },
+            Warning::FellBehind { share: 0.98, unstarted: 12 },
             Warning::GeneratorLate { lag_ms: 12.0, share: 0.3 },
             Warning::Collapse {
                 at: 4.0,

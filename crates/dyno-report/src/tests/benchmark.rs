@@ -4,7 +4,7 @@ use super::*;
 use crate::messages::{LANGUAGES, headings, notes};
 use dyno_model::counters::{StatementCount, TransactionCount};
 use dyno_model::isolation::IsolationLevel;
-use dyno_model::record::{BenchmarkFacts, NamedTransactions, Touched};
+use dyno_model::record::{BenchmarkFacts, NamedTransactions, UsedCount};
 use dyno_store::fixture::each_record;
 
 /// Each trial has ten new orders per second, of which one in a hundred is rolled back.
@@ -41,8 +41,8 @@ fn benchmark(per_minute_max: Option<f64>) -> ReportModel {
             transaction,
             rolled_back,
             per_minute_max,
-            warehouses: Touched { touched: 2, all: 5 },
-            districts: Touched { touched: 17, all: 50 },
+            warehouses: UsedCount { touched: 2, all: 5 },
+            districts: UsedCount { touched: 17, all: 50 },
             isolation: Some(IsolationLevel::ReadCommitted),
         });
     });

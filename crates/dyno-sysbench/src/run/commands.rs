@@ -4,7 +4,7 @@ use super::LoadedScript;
 use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::options::help;
 use crate::report::header;
-use dyno_drivers::timeout::AFTER_REQUEST;
+use dyno_drivers::timeout::WORK_AFTER_INTERRUPT;
 use dyno_lua::{Interrupts, Role, STACK, ScriptError, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,8 +88,8 @@ pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T)
     thread::scope(|scope| {
         let (over, ended) = channel::<()>();
         let is_over = &is_over;
-        let due =
-            Instant::now() + if job.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
+        let due = Instant::now()
+            + if job.is_interrupted() { WORK_AFTER_INTERRUPT } else { Duration::ZERO };
         scope.spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 if job.is_interrupted() && Instant::now() >= due {

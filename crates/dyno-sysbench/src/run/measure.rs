@@ -3,7 +3,7 @@
 use super::commands::{failed, watched};
 use super::failures::{self, Action};
 use super::printing::Printing;
-use super::reporter::{Remains, Reporter, Start};
+use super::reporter::{ReportTotals, Reporter, Start};
 use super::scripts::{LuaScripts, Part, threads};
 use super::{LoadedScript, load, results};
 use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
@@ -234,7 +234,7 @@ fn conclude(
     runner: &Runner,
     main: Option<&State>,
     record: &LoadRecord,
-    remains: &Remains,
+    remains: &ReportTotals,
 ) -> (u8, Option<Reason>) {
     let failure = failure(job, runner, record);
     let code = match &failure {
@@ -316,7 +316,12 @@ fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
 }
 
 /// `--json`.
-fn write_document(job: &Job<'_>, runner: &Runner, remains: &Remains, failure: Option<&str>) -> u8 {
+fn write_document(
+    job: &Job<'_>,
+    runner: &Runner,
+    remains: &ReportTotals,
+    failure: Option<&str>,
+) -> u8 {
     let general = &job.options.general;
     let Some(place) = &general.json else { return OK };
     let uses_sql = (runner.printing.uses_sql)();

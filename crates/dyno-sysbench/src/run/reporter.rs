@@ -79,7 +79,7 @@ pub(crate) struct Reporter<'a> {
 
 /// The reporter's data at the end of a run.
 #[derive(Debug)]
-pub(crate) struct Remains {
+pub(crate) struct ReportTotals {
     /// The last report: since the last checkpoint, or for the whole run.
     pub(crate) last: Snapshot,
     pub(crate) total: Snapshot,
@@ -116,7 +116,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Ends reporting, with the exact figures of the record.
-    pub(crate) fn finish(self, record: &LoadRecord) -> Remains {
+    pub(crate) fn finish(self, record: &LoadRecord) -> ReportTotals {
         let total = whole(record, self.general.threads);
         let last = match self.checkpoint_reports.last() {
             None => total.clone(),
@@ -128,7 +128,12 @@ impl<'a> Reporter<'a> {
                 ..total.clone()
             },
         };
-        Remains { last, total, intervals: self.intervals, checkpoints: self.checkpoint_reports }
+        ReportTotals {
+            last,
+            total,
+            intervals: self.intervals,
+            checkpoints: self.checkpoint_reports,
+        }
     }
 
     /// Adds an interval to the sums, and prints what is due.

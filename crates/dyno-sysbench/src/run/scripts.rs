@@ -6,9 +6,9 @@ use super::reporter::Start;
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use dyno_engine::random::{Random, Stream};
-use dyno_engine::text::lasting;
+use dyno_engine::text::intern;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{CustomAudit, Meter, Script, ScriptThreads, ScriptTrouble};
+use dyno_engine::{CustomAudit, Meter, Script, ScriptFailure, ScriptThreads};
 use dyno_lua::{ErrorKind, Role, STACK, ScriptError, State, StatementKind};
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -57,9 +57,8 @@ pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
     match scripts {
         [_] => kinds.collect(),
         several => {
-            let of = |name: &&str| {
-                kinds.clone().map(|kind| lasting(&format!("{name} {kind}"))).collect()
-            };
+            let of =
+                |name: &&str| kinds.clone().map(|kind| intern(&format!("{name} {kind}"))).collect();
             several.iter().map(of).collect::<Vec<Vec<_>>>().concat()
         }
     }
@@ -77,11 +76,11 @@ impl Script for LuaScripts {
         (0..self.parts.len()).filter_map(|script| Some(script * each + place?)).collect()
     }
 
-    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptFailure> {
         let number = client.0;
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         let meter = Rc::new(RefCell::new(meter));
-        let turns = Rc::new(Turns::new(self, number));
+        let turns = Rc::new(ScriptChooser::new(self, number));
         let (mut states, mut guards) = (Vec::new(), Vec::new());
         for (script, part) in self.parts.iter().enumerate() {
             let loaded = part.recipe.load(Role::Thread(number));
@@ -120,29 +119,29 @@ impl Script for LuaScripts {
 
 impl LuaScripts {
     /// Reports a failure and ends the run.
-    fn failed(&self, function: &str, error: &ScriptError) -> ScriptTrouble {
+    fn failed(&self, function: &str, error: &ScriptError) -> ScriptFailure {
         self.trouble(failed(function, &error.message))
     }
 
     /// A failure of `thread_init`; not reported when it was only cut off because another thread had
     /// failed.
-    fn not_begun(&self, state: &State, error: &ScriptError) -> ScriptTrouble {
+    fn not_begun(&self, state: &State, error: &ScriptError) -> ScriptFailure {
         let by_server = matches!(error.kind, ErrorKind::FatalSql | ErrorKind::Database);
         if by_server && state.interrupter().is_interrupted() {
-            return ScriptTrouble(error.message.clone());
+            return ScriptFailure(error.message.clone());
         }
         self.failed("thread_init", error)
     }
 
-    fn trouble(&self, message: String) -> ScriptTrouble {
+    fn trouble(&self, message: String) -> ScriptFailure {
         self.logger.fatal(&message);
-        ScriptTrouble(message)
+        ScriptFailure(message)
     }
 
     /// A failure of the loop; that of an event that was cut off is not the script's.
-    fn ended(&self, meter: &RefCell<Meter>, error: &ScriptError) -> ScriptTrouble {
+    fn ended(&self, meter: &RefCell<Meter>, error: &ScriptError) -> ScriptFailure {
         if meter.borrow().is_cut() {
-            return ScriptTrouble(error.message.clone());
+            return ScriptFailure(error.message.clone());
         }
         self.failed("thread_run", error)
     }
@@ -158,7 +157,7 @@ impl LuaScripts {
 }
 
 /// The script of the next event, and the state of the event. Shared by the states of a client.
-struct Turns {
+struct ScriptChooser {
     weights: Vec<u64>,
     random: RefCell<Random>,
     /// The script of an event that has begun before its state runs.
@@ -168,7 +167,7 @@ struct Turns {
     audit: Arc<CustomAudit>,
 }
 
-impl Turns {
+impl ScriptChooser {
     fn new(scripts: &LuaScripts, client: u32) -> Self {
         Self {
             weights: scripts.parts.iter().map(|part| u64::from(part.weight)).collect(),
@@ -227,7 +226,7 @@ impl Turns {
 /// The engine's meter, shared by the states and the thread that owns it.
 struct SharedMeter {
     meter: Rc<RefCell<Meter>>,
-    turns: Rc<Turns>,
+    turns: Rc<ScriptChooser>,
     /// Number of the script.
     script: usize,
 }

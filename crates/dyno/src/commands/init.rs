@@ -8,7 +8,7 @@ use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
 use dyno_analysis::figures::{group, megabytes};
-use dyno_host::survey::{Survey, TableFound, survey};
+use dyno_host::survey::{DatabaseInfo, TableInfo, survey};
 use dyno_host::{existing, probe, server};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
@@ -212,7 +212,7 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
 }
 
 /// The tables of the database, as comments.
-fn listed(found: &Survey) -> String {
+fn listed(found: &DatabaseInfo) -> String {
     let mut text =
         "# Tables, the largest first; numbers of rows are the server's estimates.\n".to_owned();
     let width = found
@@ -223,7 +223,7 @@ fn listed(found: &Survey) -> String {
         .max()
         .unwrap_or(0);
     for table in found.tables.iter().take(TABLES_SHOWN) {
-        let TableFound { name, rows, bytes, indexes, .. } = table;
+        let TableInfo { name, rows, bytes, indexes, .. } = table;
         let rows = rows.map_or_else(|| "?".to_owned(), |rows| group(&rows.to_string()));
         let bytes = bytes.map_or_else(|| "?".to_owned(), megabytes);
         let indexes: Vec<String> = indexes.iter().map(|columns| columns.join(", ")).collect();
@@ -257,7 +257,7 @@ fn listed(found: &Survey) -> String {
 }
 
 /// A first transaction: selects a row of the largest table with a suitable key.
-fn script(found: &Survey) -> String {
+fn script(found: &DatabaseInfo) -> String {
     let head = "-- One transaction of the workload; put your own SQL here. As in pgbench scripts, \
                 statements end in semicolons,\n\
                 -- \\set draws a value, and :id refers to it.\n";

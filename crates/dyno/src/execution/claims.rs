@@ -91,7 +91,7 @@ impl<'p> Systems<'p> {
         };
         let database = mark.database.clone();
         if has_foreign_sessions(ready) {
-            self.tell_once(vec![Warning::ChangedByOthers { database }], listener);
+            self.warn_once(vec![Warning::ChangedByOthers { database }], listener);
             return Ok(());
         }
         let reason = format!(
@@ -106,6 +106,6 @@ impl<'p> Systems<'p> {
     /// Reports which databases of a system could not be locked.
     pub(crate) fn tell_unlocked(&mut self, system: usize, listener: &mut dyn Listener) {
         let unlocked = self.ready(system).map_or_else(Vec::new, |ready| ready.unlocked().collect());
-        self.tell_once(unlocked, listener);
+        self.warn_once(unlocked, listener);
     }
 }

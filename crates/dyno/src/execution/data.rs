@@ -60,7 +60,7 @@ impl From<Reason> for Missing {
 }
 
 /// Starts the system of a trial with the trial's data.
-pub(crate) struct Provider<'a, 'p> {
+pub(crate) struct DataSetup<'a, 'p> {
     pub(crate) trial: &'a Trial,
     pub(crate) systems: &'a mut Systems<'p>,
     pub(crate) interrupts: &'a Interrupts,
@@ -68,10 +68,10 @@ pub(crate) struct Provider<'a, 'p> {
     pub(crate) divided: Option<DividedTrial<'a>>,
 }
 
-impl<'a> Provider<'a, '_> {
+impl<'a> DataSetup<'a, '_> {
     /// Starts the system, and loads or restores its data unless the present data can be reused.
     /// Returns the time that loading took.
-    pub(crate) fn provide(
+    pub(crate) fn prepare(
         &mut self,
         data: &WorkloadSet,
         listener: &mut dyn Listener,
@@ -85,7 +85,7 @@ impl<'a> Provider<'a, '_> {
             self.systems.enter(configuration)?;
             return Ok(time);
         }
-        self.systems.bring_up(configuration, None, listener)?;
+        self.systems.start(configuration, None, listener)?;
         self.systems.enter(configuration)?;
         self.make(data, listener)
     }
@@ -102,7 +102,8 @@ impl<'a> Provider<'a, '_> {
     ) -> Result<Nanos, Missing> {
         let loader = self.loader();
         let fingerprint = data.fingerprint();
-        if self.systems.is_up_with(self.trial.configuration, &fingerprint, data.is_reusable()) {
+        if self.systems.is_running_with(self.trial.configuration, &fingerprint, data.is_reusable())
+        {
             return Ok(Nanos(0));
         }
         let own = own_database(data);

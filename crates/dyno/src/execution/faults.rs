@@ -3,7 +3,7 @@
 
 use crate::system::Ready;
 use dyno_engine::random::{Random, Stream, trial_seed};
-use dyno_engine::{NodeState, Repaired};
+use dyno_engine::{NodeState, RepairedNodes};
 use dyno_host::hooks::environment;
 use dyno_host::network_path::FaultProxy;
 use dyno_host::server::{FaultNode, Repair};
@@ -64,7 +64,7 @@ impl Faults {
             node(&nodes, fault)?.check_disk().map_err(|error| error.to_string())?;
         }
         let share = Random::new(trial_seed(plan.seed, &trial.id), Stream::Fault, 0, 0).unit();
-        let maker = Maker {
+        let maker = FaultInjector {
             planned,
             share,
             warmup: configuration.load.warmup,
@@ -92,7 +92,7 @@ impl Faults {
 
     /// Stops injecting faults, resumes paused servers, and makes at least one node answer again if
     /// possible.
-    pub(crate) fn repair(&self) -> Repaired {
+    pub(crate) fn repair(&self) -> RepairedNodes {
         drop(self.clock.take());
         let faults =
             self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Faults {
         for (_, fault_proxy) in &*self.fault_proxies {
             fault_proxy.reopen();
         }
-        Repaired { faults, nodes: self.states().map_err(|error| error.to_string()) }
+        RepairedNodes { faults, nodes: self.states().map_err(|error| error.to_string()) }
     }
 
     fn states(&self) -> Result<Vec<NodeState>, dyno_host::HostError> {
@@ -133,7 +133,7 @@ fn repaired(node: &FaultNode, repair: Repair) -> Result<NodeState, dyno_host::Ho
 }
 
 /// State of the thread.
-struct Maker {
+struct FaultInjector {
     planned: Vec<FaultPlan>,
     /// Delay of the faults, as a share of the maximum in the plan.
     share: f64,
@@ -149,7 +149,7 @@ fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, 
     node.ok_or_else(|| format!("there is no {}", fault.node))
 }
 
-impl Maker {
+impl FaultInjector {
     /// Waits for the clients to start, then for the time of each fault.
     fn work(&self, told: &Receiver<Instant>) -> Vec<FaultRecord> {
         let Ok(epoch) = told.recv() else { return Vec::new() };
@@ -186,7 +186,7 @@ impl Maker {
         let made = match fault.action {
             FaultAction::Kill => node()?.kill(),
             FaultAction::Stop => node()?.halt(),
-            FaultAction::Continue => node()?.go_on(),
+            FaultAction::Continue => node()?.resume(),
             FaultAction::Start => node()?.start(),
             FaultAction::Restart => node()?.restart(),
             FaultAction::Promote => node()?.promote(),
@@ -234,7 +234,7 @@ mod tests {
         let (clock, told) = channel();
         clock.send(Instant::now()).unwrap();
         drop(clock);
-        let maker = Maker {
+        let maker = FaultInjector {
             planned: vec![fault.clone(), fault],
             share: 0.0,
             warmup: Nanos(0),

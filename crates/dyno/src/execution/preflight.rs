@@ -65,7 +65,7 @@ pub(crate) fn check(
         if is_end_requested() {
             break;
         }
-        let mut look = Look { plan, index, found };
+        let mut look = SystemCheck { plan, index, found };
         look.options();
         match &system.source {
             SystemSource::Managed(managed) => look.managed_server(managed),
@@ -106,7 +106,7 @@ fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     if let Some((clients, short)) =
         rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)
     {
-        let open_files::TooFew { needed, allowed, .. } = short;
+        let open_files::OpenFileLimitError { needed, allowed, .. } = short;
         found.push(warning(Subject::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
@@ -207,13 +207,13 @@ fn space(path: &Path, needed: u64, subject: Subject, found: &mut Vec<PreflightWa
 }
 
 /// The checks of one system of a plan.
-struct Look<'p, 'f> {
+struct SystemCheck<'p, 'f> {
     plan: &'p Plan,
     index: usize,
     found: &'f mut Vec<PreflightWarning>,
 }
 
-impl<'p> Look<'p, '_> {
+impl<'p> SystemCheck<'p, '_> {
     fn subject(&self) -> Subject {
         Subject::System(self.plan.systems[self.index].name.clone())
     }

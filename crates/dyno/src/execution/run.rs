@@ -16,7 +16,7 @@ use crate::ui::page_server::PageServer;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
 use dyno_host::pooler::{self, Pooler};
 use dyno_host::{existing, network_path};
-use dyno_live::server::{RunSite, Site};
+use dyno_live::server::{Handler, LiveRunHandler};
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, SystemSource, Via};
@@ -57,10 +57,10 @@ pub(crate) fn run(
     let logs = Some(folder.join("server-logs"));
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
     let mut display = Display::new(plan, &done, &interrupts, printer, arguments.language.lang);
-    let site = RunSite::new(display.live().clone(), arguments.language.lang, folder.clone());
+    let site = LiveRunHandler::new(display.live().clone(), arguments.language.lang, folder.clone());
     let site = Arc::new(site);
     if let Some(server) = server {
-        display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Site>)?);
+        display.served_at(&server.serve(Arc::clone(&site) as Arc<dyn Handler>)?);
     }
     let mut push =
         arguments.otlp.clone().map(|collector| display.push_to(collector)).transpose()?;

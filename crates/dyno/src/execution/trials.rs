@@ -1,7 +1,7 @@
 //! All trials of a plan in run order. A failed trial is marked, and the next one starts.
 
 use crate::client_groups::{Background, nodes_for};
-use crate::data::{Missing, Provider};
+use crate::data::{DataSetup, Missing};
 use crate::faults::Faults;
 use crate::generators::DividedTrial;
 use crate::interrupt::Interrupts;
@@ -225,9 +225,9 @@ fn measure(
         None => None,
     };
     let divided = fleet.as_ref().map(|fleet| DividedTrial::new(fleet, plan, configuration));
-    let loading = Provider { trial, systems, interrupts, divided }.provide(&set, listener)?;
+    let loading = DataSetup { trial, systems, interrupts, divided }.prepare(&set, listener)?;
     systems.tell_unlocked(system, listener);
-    systems.open_way(trial.configuration, listener).map_err(Missing::trial)?;
+    systems.open_network_path(trial.configuration, listener).map_err(Missing::trial)?;
     let network_path = plan.endpoint(configuration);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
     let command = systems.monitor_command(system);
@@ -250,7 +250,7 @@ fn measure(
     let trigger = watch.trigger();
     let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
     let full = || if expected == Expected::FullDisk { None } else { disks.full() };
-    let ending = || ready.ending().or_else(|| ready.way_ending(network_path)).or_else(full);
+    let ending = || ready.ending().or_else(|| ready.path_exit(network_path)).or_else(full);
     let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
     // Canned replies have no data that could be damaged.
     let keeps_data = plan.system(trial).engine().keeps_data();

@@ -1,6 +1,6 @@
 //! What the clients of a load do, in the form in which it travels to generators.
 
-use crate::workload::{AnyWorkload, Work};
+use crate::workload::{AnyWorkload, WorkloadSpec};
 use dyno_engine::{LoadInput, PartialResult, Start, TrialError};
 use dyno_model::event::Listener;
 use dyno_model::target::Target;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum ClientWork {
     /// A workload of `dyno run`, or a bundled script of `dyno sysbench`.
-    Workload(Work),
+    Workload(WorkloadSpec),
     /// A Lua script of `dyno sysbench`.
     Script(ScriptWork),
     /// The scripts of `dyno pgbench`.

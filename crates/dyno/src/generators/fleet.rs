@@ -1,7 +1,7 @@
 //! The generators of a run: started, connected, and ended with it.
 
 use super::generator_handle::{Event, GeneratorHandle};
-use super::launch::{self, Invitation, LaunchCommand, TMPDIR};
+use super::launch::{self, JoinCredentials, LaunchCommand, TMPDIR};
 use super::link::Link;
 use super::message::{Hello, Order, PROTOCOL};
 use super::secure;
@@ -177,12 +177,12 @@ impl Fleet {
         let (secured, key) = secure::coordinator()?;
         let (listener, address) = listen(plan)
             .map_err(|reason| format!("the coordinator cannot listen for generators: {reason}"))?;
-        let invitation = Invitation::new(address, key);
-        let commands = launch::commands(plan, expected.number, &invitation)?;
+        let credentials = JoinCredentials::new(address, key);
+        let commands = launch::commands(plan, expected.number, &credentials)?;
         let launches =
             commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
-        Self::gather(&listener, secured, &invitation.token, expected, launches, interrupts)
-            .map_err(|reason| format!("{reason}{}", advice(plan, &invitation.coordinator)))
+        Self::gather(&listener, secured, &credentials.token, expected, launches, interrupts)
+            .map_err(|reason| format!("{reason}{}", advice(plan, &credentials.coordinator)))
     }
 
     /// Waits until all generators that were launched have joined.
@@ -325,7 +325,7 @@ struct Waiting {
 }
 
 /// A connection with the right token.
-type Joined = (Link, Hello);
+type JoinedGenerator = (Link, Hello);
 
 impl Waiting {
     /// Waits until all have joined.
@@ -335,7 +335,7 @@ impl Waiting {
         events: &[Sender<(usize, Event)>],
         interrupts: &Interrupts,
     ) -> Result<(Vec<GeneratorHandle>, Vec<Launched>), String> {
-        let (sender, arrivals) = channel::<Result<Joined, String>>();
+        let (sender, arrivals) = channel::<Result<JoinedGenerator, String>>();
         let began = Instant::now();
         let mut members: Vec<Option<GeneratorHandle>> = (0..self.number).map(|_| None).collect();
         let mut refused = None;
@@ -394,7 +394,11 @@ impl Waiting {
 }
 
 /// Accepts a generator that has the token and the same version.
-fn welcome(socket: TcpStream, secured: Arc<ServerConfig>, token: &str) -> io::Result<Joined> {
+fn welcome(
+    socket: TcpStream,
+    secured: Arc<ServerConfig>,
+    token: &str,
+) -> io::Result<JoinedGenerator> {
     socket.set_nonblocking(false)?;
     let connection = ServerConnection::new(secured).map_err(io::Error::other)?;
     let mut link = Link::new(connection, socket)?;
@@ -431,13 +435,13 @@ mod tests {
     use super::*;
 
     /// The outcomes on both sides when a generator with a changed invitation connects.
-    fn met(change: impl FnOnce(&mut Invitation)) -> (Result<(), String>, Result<(), String>) {
+    fn met(change: impl FnOnce(&mut JoinCredentials)) -> (Result<(), String>, Result<(), String>) {
         let (secured, key) = secure::coordinator().expect("a key can be made");
         let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
-        let mut invitation = Invitation::new(address, key);
-        let token = invitation.token.clone();
-        change(&mut invitation);
-        let guest = std::thread::spawn(move || generator::connect(&invitation).map(drop));
+        let mut credentials = JoinCredentials::new(address, key);
+        let token = credentials.token.clone();
+        change(&mut credentials);
+        let guest = std::thread::spawn(move || generator::connect(&credentials).map(drop));
         let socket = loop {
             match listener.accept() {
                 Ok((socket, _)) => break socket,
@@ -487,9 +491,9 @@ mod tests {
     fn strangers_cannot_send_long_messages() {
         let (secured, key) = secure::coordinator().expect("a key can be made");
         let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
-        let mut invitation = Invitation::new(address, key);
-        invitation.token = "x".repeat(8 << 10);
-        let guest = std::thread::spawn(move || generator::connect(&invitation).map(drop));
+        let mut credentials = JoinCredentials::new(address, key);
+        credentials.token = "x".repeat(8 << 10);
+        let guest = std::thread::spawn(move || generator::connect(&credentials).map(drop));
         let socket = loop {
             match listener.accept() {
                 Ok((socket, _)) => break socket,

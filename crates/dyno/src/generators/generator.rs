@@ -5,7 +5,7 @@
 //! ends the process when the coordinator is gone.
 
 use super::generator_handle::SILENCE;
-use super::launch::{COORDINATOR, Invitation, KEY, RANK, TOKEN};
+use super::launch::{COORDINATOR, JoinCredentials, KEY, RANK, TOKEN};
 use super::link::Link;
 use super::message::{Answer, Assignment, Hello, LoadOrder, Order};
 use super::secure;
@@ -55,12 +55,12 @@ const RANKS: [&str; 5] =
 /// # Errors
 /// When the coordinator cannot be reached, or refuses.
 pub(crate) fn generator() -> Result<u8, Failure> {
-    let invitation = invitation().map_err(|text| Failure::new(exit_code::USAGE, text))?;
+    let credentials = credentials().map_err(|text| Failure::new(exit_code::USAGE, text))?;
     raise_limit();
     // The first process of a container ignores signals that it does not handle.
     let _ = flag::register_conditional_shutdown(SIGTERM, 143, Arc::new(AtomicBool::new(true)));
     let mut link =
-        connect(&invitation).map_err(|text| Failure::new(exit_code::RUN_INCOMPLETE, text))?;
+        connect(&credentials).map_err(|text| Failure::new(exit_code::RUN_INCOMPLETE, text))?;
     link.trust();
     let shared = Arc::new(Shared::default());
     let (reports, outgoing) = channel();
@@ -142,18 +142,18 @@ pub(super) struct Shared {
 }
 
 /// Where the coordinator is: from the environment, or from a line on standard input.
-fn invitation() -> Result<Invitation, String> {
+fn credentials() -> Result<JoinCredentials, String> {
     let variable = |name| env::var(name).ok();
     if let (Some(coordinator), Some(key), Some(token)) =
         (variable(COORDINATOR), variable(KEY), variable(TOKEN))
     {
-        return Ok(Invitation { coordinator, key, token });
+        return Ok(JoinCredentials { coordinator, key, token });
     }
     let mut text = String::new();
     let _ = io::stdin().lock().take(LINE_MAX).read_line(&mut text);
     let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     match <[String; 3]>::try_from(words) {
-        Ok([coordinator, key, token]) => Ok(Invitation { coordinator, key, token }),
+        Ok([coordinator, key, token]) => Ok(JoinCredentials { coordinator, key, token }),
         Err(_) => Err(format!(
             "dyno generator is started by the launcher of `dyno run`, which sets {COORDINATOR}, \
              {KEY} and {TOKEN}, or writes them in one line to standard input"
@@ -166,8 +166,8 @@ fn rank() -> Option<u32> {
     RANKS.iter().find_map(|name| env::var(name).ok()?.trim().parse().ok())
 }
 
-pub(super) fn connect(invitation: &Invitation) -> Result<Link, String> {
-    let Invitation { coordinator, key, token } = invitation;
+pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
+    let JoinCredentials { coordinator, key, token } = credentials;
     let told = |error: io::Error| format!("cannot reach the coordinator at {coordinator}: {error}");
     let configuration = secure::generator(key)?;
     let deadline = Instant::now() + CONNECT_LIMIT;

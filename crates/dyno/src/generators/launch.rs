@@ -38,13 +38,13 @@ const TUNNELS: std::ops::Range<u32> = 20_000..32_000;
 
 /// What generators need to know.
 #[derive(Debug, Clone)]
-pub(super) struct Invitation {
+pub(super) struct JoinCredentials {
     pub(super) coordinator: String,
     pub(super) key: String,
     pub(super) token: String,
 }
 
-impl Invitation {
+impl JoinCredentials {
     pub(super) fn new(coordinator: String, key: String) -> Self {
         Self { coordinator, key, token: token() }
     }
@@ -84,7 +84,7 @@ pub(super) struct LaunchCommand {
 pub(super) fn commands(
     plan: &LauncherPlan,
     number: u32,
-    invitation: &Invitation,
+    credentials: &JoinCredentials,
 ) -> Result<Vec<LaunchCommand>, String> {
     let own = || {
         let own = std::env::current_exe();
@@ -98,8 +98,8 @@ pub(super) fn commands(
     };
     let generator = format!("{} generator", quoted(&program));
     let environment = |rank: Option<u32>| {
-        let names = [(COORDINATOR, &invitation.coordinator), (KEY, &invitation.key)];
-        let names = names.into_iter().chain([(TOKEN, &invitation.token)]);
+        let names = [(COORDINATOR, &credentials.coordinator), (KEY, &credentials.key)];
+        let names = names.into_iter().chain([(TOKEN, &credentials.token)]);
         let needed = std::env::vars()
             .filter(|(name, _)| NEEDED.iter().any(|beginning| name.starts_with(beginning)));
         let rank = rank.map(|rank| (RANK.to_owned(), rank.to_string()));
@@ -162,7 +162,7 @@ pub(super) fn commands(
             let hosts = &plan.hosts;
             (0..number)
                 .map(|rank| {
-                    tunnel(&hosts[rank as usize % hosts.len()], rank, &generator, invitation)
+                    tunnel(&hosts[rank as usize % hosts.len()], rank, &generator, credentials)
                 })
                 .map(|(text, input)| LaunchCommand { input: Some(input), ..all(text) })
                 .zip(0..)
@@ -198,17 +198,22 @@ fn kubernetes_job(
 
 /// ssh with a tunnel back to the coordinator, at a port drawn at random, and what its generator
 /// reads on standard input.
-fn tunnel(host: &str, rank: u32, generator: &str, invitation: &Invitation) -> (String, String) {
+fn tunnel(
+    host: &str,
+    rank: u32,
+    generator: &str,
+    credentials: &JoinCredentials,
+) -> (String, String) {
     let drawn = u32::from_str_radix(&token()[..8], 16).unwrap_or(rank);
     let port = TUNNELS.start + drawn % (TUNNELS.end - TUNNELS.start);
     let text = format!(
         "ssh -o BatchMode=yes -o ExitOnForwardFailure=yes -o ServerAliveInterval=2 \
          -R 127.0.0.1:{port}:{} {} {RANK}={rank} {generator}",
-        invitation.coordinator,
+        credentials.coordinator,
         quoted(host)
     );
     let coordinator = SocketAddr::from(([127, 0, 0, 1], port as u16)).to_string();
-    (text, Invitation { coordinator, ..invitation.clone() }.line())
+    (text, JoinCredentials { coordinator, ..credentials.clone() }.line())
 }
 
 /// The launcher's program, if it cannot be found here.

@@ -4,7 +4,7 @@
 
 use super::fleet::{Expected, Fleet, listen};
 use super::generator::{self, Reports, Shared, clock, part};
-use super::launch::{COORDINATOR, Invitation, KEY, TOKEN};
+use super::launch::{COORDINATOR, JoinCredentials, KEY, TOKEN};
 use super::message::{Answer, Assignment, Order};
 use super::secure;
 use super::trial::DividedTrial;
@@ -79,7 +79,7 @@ impl Drop for OtherProcess {
 fn row(generators: u32) -> String {
     let (secured, key) = secure::coordinator().expect("a key can be made");
     let (listener, address) = listen(&LauncherPlan::default()).expect("there is a port");
-    let Invitation { coordinator, key, token } = Invitation::new(address, key);
+    let JoinCredentials { coordinator, key, token } = JoinCredentials::new(address, key);
     let program = std::env::current_exe().expect("this test has a file");
     let child = Command::new(program)
         .args(["--ignored", "--exact", "generators::tests::simulated_generators"])
@@ -188,12 +188,13 @@ fn simulated_generators() {
     let variable = |name| std::env::var(name).ok();
     let Some(number) = variable(NUMBER) else { return };
     let of = |name| variable(name).expect("it is set with the number");
-    let invitation = Invitation { coordinator: of(COORDINATOR), key: of(KEY), token: of(TOKEN) };
+    let credentials =
+        JoinCredentials { coordinator: of(COORDINATOR), key: of(KEY), token: of(TOKEN) };
     let shared: Arc<Shown> = Arc::default();
     let number: u32 = number.parse().expect("it is a number");
     let one = |_| {
-        let (invitation, shared) = (invitation.clone(), Arc::clone(&shared));
-        let work = move || simulate(&invitation, &shared);
+        let (credentials, shared) = (credentials.clone(), Arc::clone(&shared));
+        let work = move || simulate(&credentials, &shared);
         std::thread::Builder::new().stack_size(512 << 10).spawn(work).expect("threads are left")
     };
     let threads: Vec<_> = (0..number).map(one).collect();
@@ -201,9 +202,9 @@ fn simulated_generators() {
 }
 
 /// A connection of one generator, until the coordinator closes it.
-fn simulate(invitation: &Invitation, shared: &Arc<Shown>) {
+fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
     let Shown(sent, seconds, is_begun) = &**shared;
-    let mut link = generator::connect(invitation).expect("the coordinator listens");
+    let mut link = generator::connect(credentials).expect("the coordinator listens");
     link.trust();
     let (mut start, mut quarters, mut is_done) = (None, 0, false);
     let (mut is_assigned, mut is_ready) = (false, false);

@@ -5,7 +5,7 @@ use super::fleet::{Expected, Fleet};
 use super::generator_handle::{Event, GeneratorHandle};
 use super::message::{Address, Assignment, Order};
 use crate::interrupt::Interrupts;
-use crate::workload::Work;
+use crate::workload::WorkloadSpec;
 use dyno_drivers::lock;
 use dyno_engine::{
     DividedLoad, GeneratorSource, Generators, LoadInput, PartReport, TrialError, TrialInput,
@@ -44,7 +44,7 @@ impl<'a> DividedTrial<'a> {
     pub(crate) fn measured(self, input: &TrialInput<'_>) -> GroupGenerators<'a> {
         let mut groups = self.plan.groups(self.configuration);
         groups.retain(|group| group.role == GroupRole::Measured);
-        let mut work = Work::of_group(self.plan, self.configuration, &groups[0]);
+        let mut work = WorkloadSpec::of_group(self.plan, self.configuration, &groups[0]);
         work.groups = groups.iter().map(|group| group.clients.count).collect();
         self.generators(0, ClientWork::Workload(work), input)
     }
@@ -57,7 +57,7 @@ impl<'a> DividedTrial<'a> {
     ) -> GroupGenerators<'a> {
         let place = self.configuration.background.iter().position(|it| it.name == group.name);
         let number = 1 + place.expect("it is a group of this configuration") as u32;
-        let work = Work::of_group(self.plan, self.configuration, group);
+        let work = WorkloadSpec::of_group(self.plan, self.configuration, group);
         self.generators(number, ClientWork::Workload(work), input)
     }
 
@@ -120,7 +120,7 @@ impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
             SysbenchWork::Native(plan) => {
                 let target = load.targets.first().ok_or("there is no server")?;
                 let clients = load.input.clients.clients;
-                ClientWork::Workload(Work {
+                ClientWork::Workload(WorkloadSpec {
                     plan: plan.clone(),
                     engine: target.engine,
                     seed: load.input.seed,

@@ -28,7 +28,7 @@ struct Row {
     columns: usize,
 }
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(super) fn is_format(text: &str) -> bool {
     text.lines().next().is_some_and(|line| parse(line).is_some())
 }
 

@@ -215,10 +215,10 @@ fn process(text: &str) -> Option<&str> {
     let (head, rest) = text.split_once("]: ")?;
     let (_host, program) = head.split_once(' ')?;
     let (name, number) = program.split_once('[')?;
-    let is_one = !name.contains(' ')
+    let is_format = !name.contains(' ')
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_one.then_some(rest)
+    is_format.then_some(rest)
 }
 
 #[cfg(test)]

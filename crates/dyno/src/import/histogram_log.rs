@@ -11,7 +11,7 @@ use dyno_store::logged_intervals;
 /// Longest interval: a day.
 const INTERVAL_MAX: Nanos = Nanos(86_400 * 1_000_000_000);
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(super) fn is_format(text: &str) -> bool {
     text.starts_with("#[") && text.contains("Histogram log")
         || text.lines().any(|line| !line.starts_with('#') && line.contains(",HISTFAAA"))
 }

@@ -111,11 +111,11 @@ fn readings(
     let one = |reading: Result<Reading, String>| Some(reading.map(|reading| vec![reading]));
     let text = texts.first().map(String::as_str).unwrap_or_default();
     match text {
-        _ if histogram_log::is_one(text) => one(histogram_log::read(text, hints.unit)),
-        _ if transaction_log::is_one(text) => one(transaction_log::read(texts)),
-        _ if aggregate_log::is_one(text) => one(aggregate_log::read(texts)),
+        _ if histogram_log::is_format(text) => one(histogram_log::read(text, hints.unit)),
+        _ if transaction_log::is_format(text) => one(transaction_log::read(texts)),
+        _ if aggregate_log::is_format(text) => one(aggregate_log::read(texts)),
         _ => printed(text).or_else(|| {
-            (is_called_table || table::is_one(text, &hints.columns))
+            (is_called_table || table::is_format(text, &hints.columns))
                 .then(|| table::read(text, &hints.columns))
         }),
     }
@@ -125,8 +125,8 @@ fn readings(
 fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
     let mut found = None;
     for source in document::sources(text) {
-        for (is_one, read) in PRINTED {
-            if !is_one(&source.lines) {
+        for (is_format, read) in PRINTED {
+            if !is_format(&source.lines) {
                 continue;
             }
             match read(&source.lines) {
@@ -143,7 +143,7 @@ fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
 /// A test for the output of a program, and its parser.
 type Printed = (fn(&[Line<'_>]) -> bool, fn(&[Line<'_>]) -> Result<Vec<Reading>, String>);
 const PRINTED: [Printed; 2] =
-    [(sysbench::is_one, sysbench::read), (pgbench::is_one, pgbench::read)];
+    [(sysbench::is_format, sysbench::read), (pgbench::is_format, pgbench::read)];
 
 /// Derives the remaining counters from committed, failed, skipped and retries. The reasons for
 /// failures are unknown.

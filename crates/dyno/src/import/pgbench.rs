@@ -2,7 +2,7 @@
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval, replacement};
-use super::reading::{Reading, Warned, interval_rates, nanos};
+use super::reading::{PrintedWarnings, Reading, interval_rates, nanos};
 use dyno_model::counters::UnknownCount;
 use dyno_model::reason::Reason;
 use dyno_model::units::Nanos;
@@ -50,7 +50,7 @@ const WARNINGS: [&str; 5] =
 const ABORTED: &str = "Run was aborted";
 
 /// True when some line occurs only in the output of pgbench.
-pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
+pub(super) fn is_format(lines: &[Line<'_>]) -> bool {
     lines.iter().any(|line| [TYPE, PROCESSED].iter().any(|label| line.text.starts_with(label)))
 }
 
@@ -61,7 +61,7 @@ struct Run<'t> {
     server: String,
     figures: Labels<'t>,
     intervals: Vec<(f64, f64)>,
-    warned: Warned,
+    warned: PrintedWarnings,
     aborted: Option<String>,
     line: usize,
 }

@@ -53,12 +53,12 @@ pub(crate) enum TimeSeries {
 
 /// Warnings printed by a program.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Warned {
+pub(super) struct PrintedWarnings {
     first: Option<String>,
     lines: u64,
 }
 
-impl Warned {
+impl PrintedWarnings {
     /// Adds a line.
     pub(super) fn take(&mut self, text: &str) {
         self.add(Self { first: Some(text.to_owned()), lines: 1 });

@@ -2,7 +2,7 @@
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval, replacement};
-use super::reading::{Reading, Warned, interval_rates, nanos, set_percentile};
+use super::reading::{PrintedWarnings, Reading, interval_rates, nanos, set_percentile};
 use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -53,7 +53,7 @@ const OTHER_TESTS: [(&str, &str); 6] = [
 const WARNINGS: [&str; 5] = ["FATAL:", "ALERT:", "WARNING:", "PANIC:", "Segmentation fault"];
 
 /// True when some line occurs only in the output of sysbench.
-pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
+pub(super) fn is_format(lines: &[Line<'_>]) -> bool {
     lines.iter().any(|line| line.text == BEGINNING || is_result(line.text.trim_start()))
 }
 
@@ -71,7 +71,7 @@ struct Run<'t> {
     /// True when the last report is that of a checkpoint.
     is_checkpoint: bool,
     intervals: Vec<(f64, f64)>,
-    warned: Warned,
+    warned: PrintedWarnings,
     other_test: Option<&'static str>,
     line: usize,
 }
@@ -80,7 +80,7 @@ struct Run<'t> {
 pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     let mut program = "sysbench".to_owned();
-    let mut warned = Warned::default();
+    let mut warned = PrintedWarnings::default();
     for line in lines {
         let text = line.text.trim_start();
         let is_first = line.text == BEGINNING || runs.is_empty() && is_result(text);

@@ -27,7 +27,7 @@ pub(crate) const COLUMNS: [(&str, &str); 11] = [
 const LARGEST: f64 = 1e12;
 
 /// True when the first line contains known column names, or those given by the user.
-pub(super) fn is_one(text: &str, names: &BTreeMap<String, String>) -> bool {
+pub(super) fn is_format(text: &str, names: &BTreeMap<String, String>) -> bool {
     let heading = text.lines().next().unwrap_or_default();
     let cells: Vec<&str> = heading
         .split(char::from(delimiter(text)))

@@ -153,8 +153,8 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         "1 1 2000 0 1700000100 900000\n1 2 failed 0 1700000101 1\n",
     ];
     assert!(
-        transaction_log::is_one(logs[0])
-            && !transaction_log::is_one("a line of prose, as it happens\n")
+        transaction_log::is_format(logs[0])
+            && !transaction_log::is_format("a line of prose, as it happens\n")
     );
     let reading = of_files("", &logs).remove(0);
     assert_eq!(reading.clients, Some(2));
@@ -226,7 +226,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     writer.finish().expect("it is written");
     let log = out.join("trials/t/latency.hlog");
     let text = std::fs::read_to_string(&log).expect("it is there");
-    assert!(histogram_log::is_one(&text));
+    assert!(histogram_log::is_format(&text));
     let reading = histogram_log::read(&text, Nanos(1_000)).expect("it is read");
     assert_eq!((reading.counters.committed, reading.measured), (3, Nanos(1_000_000_000)));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);

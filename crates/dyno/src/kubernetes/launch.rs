@@ -6,7 +6,7 @@ use super::coordinator_job::{
 };
 use super::kubectl::{Call, Kubectl};
 use super::pods::{containers, disruption, failure, hopeless, is_deleted, name, unschedulable};
-use super::volume::{Taken, pack, unpack};
+use super::volume::{MovedKeyFile, pack, unpack};
 use crate::cli::{self, LaunchArguments};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -113,7 +113,7 @@ pub(crate) fn launch(
     let interrupts = Interrupts::listen()?;
     // Nothing was measured.
     let discard = || drop(fs::remove_dir(&folder));
-    let made = Made::new(&kubectl, &job).inspect_err(|_| discard())?;
+    let made = CreatedObjects::new(&kubectl, &job).inspect_err(|_| discard())?;
     printer.note(&format!("{name}: created in Kubernetes"));
     let mut run = FollowedRun { made: &made, printer, interrupts: &interrupts, is_ending: false };
     let code = run.follow(arguments.resume.is_some(), &folder);
@@ -270,12 +270,12 @@ fn stem(name: &str) -> String {
 }
 
 /// The objects of a run in the cluster, which end with this value.
-struct Made<'a> {
+struct CreatedObjects<'a> {
     kubectl: &'a Kubectl,
     name: &'a str,
 }
 
-impl<'a> Made<'a> {
+impl<'a> CreatedObjects<'a> {
     /// Creates them. The cluster removes all with the Job, also when this process is killed.
     fn new(kubectl: &'a Kubectl, job: &CoordinatorJob<'a>) -> Result<Self, Failure> {
         let owner = kubectl.create(&job.job(true))?;
@@ -337,7 +337,7 @@ impl<'a> Made<'a> {
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for CreatedObjects<'_> {
     fn drop(&mut self) {
         // A container that holds the volume ignores the first signal, also if no run began.
         if let Ok(Some(pod)) = self.pod() {
@@ -351,7 +351,7 @@ impl Drop for Made<'_> {
 
 /// A run in the cluster that this process follows.
 struct FollowedRun<'a> {
-    made: &'a Made<'a>,
+    made: &'a CreatedObjects<'a>,
     printer: Printer,
     interrupts: &'a Interrupts,
     /// True when the user has asked for an end.
@@ -420,9 +420,9 @@ impl FollowedRun<'_> {
 
     /// Puts the results of an earlier run into the pod.
     fn send(&self, pod: &str, earlier: &Path) -> Result<(), Failure> {
-        let receive = [&Made::volume(pod, EARLIER, "receive")[..], &[RESULTS]].concat();
+        let receive = [&CreatedObjects::volume(pod, EARLIER, "receive")[..], &[RESULTS]].concat();
         let (call, input) = self.made.kubectl.start_writing(&receive)?;
-        let key = Taken::new(earlier);
+        let key = MovedKeyFile::new(earlier);
         let packed = pack(earlier, key.path(), input);
         call.finish()?;
         packed.map_err(|error| Failure::cannot("read", earlier, &error))?;

@@ -124,12 +124,12 @@ pub(super) fn pack(folder: &Path, key: Option<&Path>, out: impl Write) -> io::Re
 
 /// The key of a results folder on its way to a pod: out of the folder, so that it is sent once, and
 /// back in it unless it was received.
-pub(super) struct Taken {
+pub(super) struct MovedKeyFile {
     folder: PathBuf,
     path: Option<PathBuf>,
 }
 
-impl Taken {
+impl MovedKeyFile {
     pub(super) fn new(folder: &Path) -> Self {
         let mut path = folder.as_os_str().to_owned();
         path.push(KEY_FILE);
@@ -150,7 +150,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for MovedKeyFile {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
             let _ = fs::rename(path, self.folder.join(KEY_FILE));
@@ -212,15 +212,15 @@ mod tests {
         unpack(&bytes[..], &copied).expect("it is complete");
         let mode = fs::metadata(copied.join(KEY_FILE)).expect("it came along").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let taken = Taken::new(&copied);
+        let taken = MovedKeyFile::new(&copied);
         assert!(!copied.join(KEY_FILE).exists(), "nobody else can send it");
-        assert_eq!(Taken::new(&copied).path(), None);
+        assert_eq!(MovedKeyFile::new(&copied).path(), None);
         let mut bytes = Vec::new();
         pack(&copied, taken.path(), &mut bytes).expect("it can be read");
         drop(taken);
         assert!(copied.join(KEY_FILE).exists(), "it was not received");
-        Taken::new(&copied).received();
-        assert!(!copied.join(KEY_FILE).exists() && Taken::new(&copied).path().is_none());
+        MovedKeyFile::new(&copied).received();
+        assert!(!copied.join(KEY_FILE).exists() && MovedKeyFile::new(&copied).path().is_none());
         unpack(&bytes[..], &other.join(RUN)).and_then(|()| take_key(&other)).expect("it is ours");
         assert_eq!(fs::read(other.join(STATE).join("key")).expect("it arrived"), [7; 32]);
         assert!(!other.join(RUN).join(KEY_FILE).exists());

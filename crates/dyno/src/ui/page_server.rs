@@ -1,7 +1,7 @@
 //! The server of `dyno run --serve` and `dyno serve`: its address and the token of its clients.
 
 use crate::failure::Failure;
-use dyno_live::server::{Access, Server, Site};
+use dyno_live::server::{Access, Handler, Server};
 use dyno_model::exit_code;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ impl PageServer {
     ///
     /// # Errors
     /// When the operating system refuses.
-    pub(crate) fn serve(self, site: Arc<dyn Site>) -> Result<String, Failure> {
+    pub(crate) fn serve(self, site: Arc<dyn Handler>) -> Result<String, Failure> {
         let failed = |error: &std::io::Error| {
             Failure::new(exit_code::INTERNAL, "cannot start the server").because(error)
         };

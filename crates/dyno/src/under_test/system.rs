@@ -131,7 +131,7 @@ impl Ready {
     }
 
     /// How the program on this network path ended; `None` while it runs, or if there is none.
-    pub(crate) fn way_ending(&self, network_path: Option<&EndpointPlan>) -> Option<Reason> {
+    pub(crate) fn path_exit(&self, network_path: Option<&EndpointPlan>) -> Option<Reason> {
         let (network_path, running) = network_path
             .and_then(|network_path| Some((network_path, self.started(network_path)?)))?;
         running.ending().map(|ending| Reason::PathEnded {

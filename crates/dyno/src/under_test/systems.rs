@@ -109,7 +109,7 @@ impl<'p> Systems<'p> {
     /// Stops the server of a system, if dyno or a user's command started it.
     pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         if let Some(ready) = self.slots[system].ready.take_if(|ready| ready.is_started()) {
-            self.part_with(system, ready, listener);
+            self.stop_and_clean_up(system, ready, listener);
         }
     }
 
@@ -125,7 +125,7 @@ impl<'p> Systems<'p> {
     ///
     /// # Errors
     /// The reason of the failure, for the record of the trial.
-    pub(crate) fn bring_up(
+    pub(crate) fn start(
         &mut self,
         configuration: usize,
         data: Option<&Restored>,
@@ -171,7 +171,7 @@ impl<'p> Systems<'p> {
                 let name = &self.plan.systems[system].name;
                 let mut notes = ready.rounded_settings(name);
                 notes.extend(ready.refused_settings(name));
-                self.tell_once(notes, listener);
+                self.warn_once(notes, listener);
                 let slot = &mut self.slots[system];
                 slot.forget_failures(plot);
                 slot.plot = Some(plot);
@@ -189,7 +189,7 @@ impl<'p> Systems<'p> {
     }
 
     /// Reports warnings, each once, however often the server is started.
-    pub(crate) fn tell_once(&mut self, warnings: Vec<Warning>, listener: &mut dyn Listener) {
+    pub(crate) fn warn_once(&mut self, warnings: Vec<Warning>, listener: &mut dyn Listener) {
         for warning in warnings {
             if !self.told.contains(&warning) {
                 self.told.push(warning.clone());
@@ -202,7 +202,7 @@ impl<'p> Systems<'p> {
         let configuration = &self.plan.configurations[configuration];
         let system = configuration.system;
         let plan = &self.plan.systems[system];
-        let making = databases::making_of(&plan.source);
+        let making = databases::creation_note(&plan.source);
         let mut slot = None;
         let source = match &plan.source {
             SystemSource::Managed(managed) => {
@@ -249,8 +249,8 @@ impl<'p> Systems<'p> {
         let claim = match (policy, making) {
             // The original is only read.
             (DataPolicy::Copy, _) => return Ok(ready),
-            (DataPolicy::Own, Some(making)) => databases::claim_made(&target, making, &options),
-            (DataPolicy::Own, None) => databases::claim_found(&target, &options),
+            (DataPolicy::Own, Some(making)) => databases::claim_created(&target, making, &options),
+            (DataPolicy::Own, None) => databases::claim_existing(&target, &options),
             (DataPolicy::Existing, _) => {
                 marker::examine(&target, &options).and_then(|claim| claim.locked(&target))
             }
@@ -267,7 +267,7 @@ impl<'p> Systems<'p> {
 
     /// True when the system of a configuration is running with this data set, unmodified or
     /// reusable.
-    pub(crate) fn is_up_with(
+    pub(crate) fn is_running_with(
         &self,
         configuration: usize,
         fingerprint: &str,
@@ -288,7 +288,7 @@ impl<'p> Systems<'p> {
     ///
     /// # Errors
     /// Why the path cannot be opened.
-    pub(crate) fn open_way(
+    pub(crate) fn open_network_path(
         &mut self,
         configuration: usize,
         listener: &mut dyn Listener,
@@ -312,7 +312,7 @@ impl<'p> Systems<'p> {
             if ready.ways[at].1.ending().is_none() {
                 return Ok(());
             }
-            tell_problems(ready.ways.remove(at).1.stop(), listener);
+            report_problems(ready.ways.remove(at).1.stop(), listener);
         }
         let running = network_path::start(via, &ready.approaches(), &options)
             .map_err(|error| error.of(format!("endpoint {name}")))?;
@@ -353,7 +353,7 @@ impl<'p> Systems<'p> {
             }
         };
         let restored = Restored { saved, fingerprint: fingerprint.to_owned() };
-        self.bring_up(configuration, Some(&restored), listener)?;
+        self.start(configuration, Some(&restored), listener)?;
         let ready = self.slots[system].ready.as_ref();
         Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
     }
@@ -585,16 +585,16 @@ impl<'p> Systems<'p> {
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
             if let Some(ready) = self.slots[system].ready.take() {
-                self.part_with(system, ready, listener);
+                self.stop_and_clean_up(system, ready, listener);
             }
         }
-        tell_problems(
+        report_problems(
             self.originals.restore(self.plan, self.log_dir.as_deref(), listener),
             listener,
         );
         // Saved data sets are removed after the servers have stopped.
         for (_, saved) in self.saved.drain(..) {
-            tell_problems(
+            report_problems(
                 Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(),
                 listener,
             );
@@ -603,8 +603,8 @@ impl<'p> Systems<'p> {
 
     /// Stops a system that was started for this run; restores an existing one to its previous
     /// state.
-    fn part_with(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
-        ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
+    fn stop_and_clean_up(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
+        ready.ways.into_iter().for_each(|(_, running)| report_problems(running.stop(), listener));
         let stopped = match ready.source {
             Source::Managed(server) => Some(server.stop().problems),
             Source::Existing(existing) => {
@@ -612,7 +612,7 @@ impl<'p> Systems<'p> {
                     ready.claim = None;
                     let name = &self.plan.systems[system].name;
                     let problem = copies::remove(original).err();
-                    tell_problems(
+                    report_problems(
                         problem.map(|error| not_removed(name, &error.to_string())),
                         listener,
                     );
@@ -622,7 +622,7 @@ impl<'p> Systems<'p> {
                         &self.plan.systems[system].name,
                         ready.databases.clean_up(&existing.target),
                     );
-                    tell_problems(
+                    report_problems(
                         problems.into_iter().map(|error| not_removed(name, &error)),
                         listener,
                     );
@@ -634,7 +634,7 @@ impl<'p> Systems<'p> {
             }
         };
         if let Some(problems) = stopped {
-            tell_problems(problems, listener);
+            report_problems(problems, listener);
             let system = self.plan.systems[system].name.clone();
             listener.event(&Event::SystemStopped { system });
         }
@@ -655,7 +655,7 @@ impl<'p> Systems<'p> {
         }
         if let Err(error) = databases::clean_up_own(target, claim.unwrap_or_default()) {
             let problem = not_removed(&self.plan.systems[system].name, &error.to_string());
-            tell_problems([problem], listener);
+            report_problems([problem], listener);
         }
     }
 }
@@ -664,7 +664,7 @@ fn not_removed(system: &str, error: &str) -> String {
     format!("tables created by dyno could not be removed from {system}: {error}")
 }
 
-fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {
+fn report_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {
     for what in problems {
         listener.event(&Event::RunWarning(Warning::CleanUpIncomplete { what }));
     }

@@ -35,7 +35,7 @@ impl AnyWorkload {
         configuration: &Configuration,
         group: &ClientGroup,
     ) -> Result<Self, String> {
-        let work = Work::of_group(plan, configuration, group);
+        let work = WorkloadSpec::of_group(plan, configuration, group);
         let built = work.built(group.clients.count).and_then(|workload| {
             let is_divided = configuration.load.generators.is_some();
             match workload.undivided().filter(|_| is_divided) {
@@ -123,10 +123,10 @@ impl AnyWorkload {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        match OfOneKind::new(all) {
-            OfOneKind::Native(all) => Native::run_groups_trial(all, input, listener),
-            OfOneKind::Sql(all) => Transactions::run(all, input, listener),
-            OfOneKind::Lua(lua) => lua.run(input, listener),
+        match WorkloadsByKind::new(all) {
+            WorkloadsByKind::Native(all) => Native::run_groups_trial(all, input, listener),
+            WorkloadsByKind::Sql(all) => Transactions::run(all, input, listener),
+            WorkloadsByKind::Lua(lua) => lua.run(input, listener),
         }
     }
 
@@ -141,22 +141,22 @@ impl AnyWorkload {
         ready: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
-        match OfOneKind::new(all) {
-            OfOneKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
-            OfOneKind::Sql(all) => run_part(all, targets, input, ready, listener),
-            OfOneKind::Lua(lua) => lua.run_part(targets, input, ready, listener),
+        match WorkloadsByKind::new(all) {
+            WorkloadsByKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
+            WorkloadsByKind::Sql(all) => run_part(all, targets, input, ready, listener),
+            WorkloadsByKind::Lua(lua) => lua.run_part(targets, input, ready, listener),
         }
     }
 }
 
 /// Workloads of the same kind, one per database; Lua scripts use one database.
-enum OfOneKind {
+enum WorkloadsByKind {
     Native(Vec<Native>),
     Sql(Vec<Transactions>),
     Lua(Scripts),
 }
 
-impl OfOneKind {
+impl WorkloadsByKind {
     fn new(all: Vec<AnyWorkload>) -> Self {
         let (mut native, mut sql) = (Vec::new(), Vec::new());
         for workload in all {
@@ -173,7 +173,7 @@ impl OfOneKind {
 /// What is needed to make the workloads of the measured groups of a configuration, here or in a
 /// generator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Work {
+pub(crate) struct WorkloadSpec {
     pub(crate) plan: WorkloadPlan,
     pub(crate) engine: Engine,
     /// Seed of the experiment.
@@ -184,7 +184,7 @@ pub(crate) struct Work {
     pub(crate) clients_max: u32,
 }
 
-impl Work {
+impl WorkloadSpec {
     /// The work of a client group.
     pub(crate) fn of_group(
         plan: &Plan,
@@ -218,7 +218,7 @@ impl Work {
 /// What is needed to make the rows of a data set, here or in a generator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct DataSource {
-    pub(crate) works: Vec<Work>,
+    pub(crate) works: Vec<WorkloadSpec>,
     /// Tables, each with its work and its position among the work's tables.
     pub(crate) tables: Vec<(usize, usize)>,
 }

@@ -5,7 +5,7 @@
 //! another workload: two that change the same table are refused. The server prevents writes of a
 //! read-only workload, which is not audited where another workload changes its tables.
 
-use crate::workload::{AnyWorkload, DataSource, Work};
+use crate::workload::{AnyWorkload, DataSource, WorkloadSpec};
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::client_group::ClientGroup;
@@ -219,7 +219,7 @@ impl GroupData {
 
     /// What is needed to make its rows elsewhere.
     pub(crate) fn source(&self, plan: &Plan, configuration: &Configuration) -> DataSource {
-        let work = |member: &Member| Work::of_group(plan, configuration, &member.group);
+        let work = |member: &Member| WorkloadSpec::of_group(plan, configuration, &member.group);
         DataSource {
             works: self.members.iter().map(work).collect(),
             tables: self.tables.iter().map(|(owner, place, _)| (*owner, *place)).collect(),

@@ -110,7 +110,7 @@ fn is_of_the_machine(warning: &Warning) -> bool {
         warning.of_any_generator(),
         Warning::GeneratorBusy { .. }
             | Warning::GeneratorLate { .. }
-            | Warning::HeldUp { .. }
+            | Warning::Stalled { .. }
             | Warning::Steal { .. }
             | Warning::OtherProcessesCpu { .. }
     )

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 /// Ways to run a bundled script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum NetworkPath {
     /// sysbench with its own scripts: what the others must equal.
     Sysbench,
     /// sysbench with our scripts.
@@ -23,7 +23,8 @@ enum Way {
     Lua,
 }
 
-const OTHERS: [Way; 3] = [Way::OursInSysbench, Way::Native, Way::Lua];
+const OTHERS: [NetworkPath; 3] =
+    [NetworkPath::OursInSysbench, NetworkPath::Native, NetworkPath::Lua];
 
 /// Every bundled script with options under which each thread does the same in any order.
 const SCRIPTS: [(&str, &[&str]); 13] = [
@@ -51,7 +52,7 @@ const SCRIPTS: [(&str, &[&str]); 13] = [
     ("bulk_insert", &[]),
 ];
 
-impl Way {
+impl NetworkPath {
     fn program(self) -> Program {
         match self {
             Self::Sysbench | Self::OursInSysbench => Program::Sysbench,
@@ -115,7 +116,7 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
         {
             let prepare = [&SIZE[..], options, &["prepare"]].concat();
             let mut expected = None;
-            for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+            for way in [&[NetworkPath::Sysbench], &OTHERS[..]].concat() {
                 if !way.program().is_available() {
                     continue;
                 }
@@ -154,7 +155,7 @@ fn told(output: &str) -> String {
 }
 
 /// Ids without gaps, `k` within the table, and the documented pattern of `c` and `pad`.
-fn assert_shape(server: &Server, way: Way) {
+fn assert_shape(server: &Server, way: NetworkPath) {
     let matches = if server.kind() == ServerKind::Postgres { "~" } else { "REGEXP" };
     let group = "[0-9]{11}";
     let (c, pad) = ([group; 10].join("-"), [group; 5].join("-"));
@@ -175,7 +176,7 @@ fn every_bundled_script_does_the_same_to_the_server_however_it_is_run() {
     on_each_server(|server| {
         for (script, options) in SCRIPTS {
             let mut expected: Option<String> = None;
-            for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+            for way in [&[NetworkPath::Sysbench], &OTHERS[..]].concat() {
                 if !way.program().is_available() {
                     continue;
                 }
@@ -203,7 +204,7 @@ fn every_bundled_script_does_the_same_to_the_server_however_it_is_run() {
 }
 
 /// The report of a run and what the server counted meanwhile.
-fn observe(server: &Server, way: Way, script: &str, options: &[&str]) -> String {
+fn observe(server: &Server, way: NetworkPath, script: &str, options: &[&str]) -> String {
     let before = server.counters();
     // Every way has a seed of its own: the same values once more would change nothing.
     let seed = way as u32 + 1;
@@ -224,12 +225,12 @@ fn tables_of_one_program_are_run_and_dropped_by_the_other() {
     let workloads = ["oltp_read_write", "oltp_delete", "oltp_insert", "select_random_points"];
     on_each_server(|server| {
         for (makes, runs) in [
-            (Way::Sysbench, Way::Native),
-            (Way::Sysbench, Way::Lua),
-            (Way::Native, Way::Sysbench),
-            (Way::Lua, Way::Sysbench),
-            (Way::Native, Way::Lua),
-            (Way::Lua, Way::Native),
+            (NetworkPath::Sysbench, NetworkPath::Native),
+            (NetworkPath::Sysbench, NetworkPath::Lua),
+            (NetworkPath::Native, NetworkPath::Sysbench),
+            (NetworkPath::Lua, NetworkPath::Sysbench),
+            (NetworkPath::Native, NetworkPath::Lua),
+            (NetworkPath::Lua, NetworkPath::Native),
         ] {
             server.clear();
             makes.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
@@ -252,7 +253,7 @@ fn tables_of_one_program_are_run_and_dropped_by_the_other() {
 fn connections_are_made_again_after_so_many_events() {
     on_each_server(|server| {
         server.clear();
-        Way::Native.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
+        NetworkPath::Native.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
         for script in ["oltp_read_write", "oltp_insert", "select_random_ranges"] {
             for way in OTHERS {
                 let limits = ["--reconnect=3", "--events=12", "--time=0", "--threads=1", "run"];
@@ -268,7 +269,7 @@ fn connections_are_made_again_after_so_many_events() {
 #[test]
 fn prewarming_is_for_mysql() {
     on_each_server(|server| {
-        for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+        for way in [&[NetworkPath::Sysbench], &OTHERS[..]].concat() {
             if !way.program().is_available() {
                 continue;
             }

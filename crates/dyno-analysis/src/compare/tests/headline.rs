@@ -26,7 +26,8 @@ fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes
         (ComparisonMetric::Throughput, Some(Verdict::Better))
     );
     assert_eq!(model.outcome.verdict, Verdict::Better);
-    let metrics = |all: Vec<&OverAll>| all.into_iter().map(|it| it.metric).collect::<Vec<_>>();
+    let metrics =
+        |all: Vec<&OverallEffect>| all.into_iter().map(|it| it.metric).collect::<Vec<_>>();
     assert_eq!(metrics(model.decided().collect()), [ComparisonMetric::Throughput]);
     assert_eq!(metrics(model.undecided().collect()), [ComparisonMetric::P95Ms]);
     assert_eq!(model.configurations[0].without_figures, [ComparisonMetric::P99Ms]);

@@ -627,10 +627,10 @@ fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
         vec![two_configurations("new", new)],
         THROUGHPUT,
     );
-    let [over_all] = &model.over_all[..] else { panic!("one metric: {:?}", model.over_all) };
-    assert_eq!((over_all.configurations, over_all.clients.as_slice()), (2, &[1, 8][..]));
-    assert_eq!(over_all.effect.verdict, Some(Verdict::Worse), "{over_all:?}");
-    assert!((over_all.degrees.expect("tested") - 6.0).abs() < 0.5, "{over_all:?}");
+    let [overall] = &model.overall[..] else { panic!("one metric: {:?}", model.overall) };
+    assert_eq!((overall.configurations, overall.clients.as_slice()), (2, &[1, 8][..]));
+    assert_eq!(overall.effect.verdict, Some(Verdict::Worse), "{overall:?}");
+    assert!((overall.degrees.expect("tested") - 6.0).abs() < 0.5, "{overall:?}");
     assert_eq!((model.outcome.worse_over_all, model.outcome.verdict), (1, Verdict::Worse));
     assert_eq!(model.outcome.worse, 0, "{:?}", model.configurations);
     assert!(model.warnings.iter().any(|it| it.kind == CompareWarningKind::OneRunEach));
@@ -650,15 +650,15 @@ fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_seve
         levels.iter().enumerate().map(run).collect()
     };
     let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), THROUGHPUT);
-    assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
-    assert_eq!(one.over_all[0].between_runs, None);
+    assert_eq!(one.overall[0].effect.verdict, Some(Verdict::Better), "{:?}", one.overall);
+    assert_eq!(one.overall[0].between_runs, None);
     // The same difference on average, between sides whose runs vary as much.
     let (base, new) = (runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]));
     let several = compared(base, new, THROUGHPUT);
-    let over_all = &several.over_all[0];
-    assert_eq!(over_all.effect.verdict, Some(Verdict::Inconclusive), "{over_all:?}");
-    assert!((over_all.degrees.expect("tested") - 4.0).abs() < 0.1, "{over_all:?}");
-    assert!(over_all.between_runs.is_some_and(|it| (0.05..0.07).contains(&it)), "{over_all:?}");
+    let overall = &several.overall[0];
+    assert_eq!(overall.effect.verdict, Some(Verdict::Inconclusive), "{overall:?}");
+    assert!((overall.degrees.expect("tested") - 4.0).abs() < 0.1, "{overall:?}");
+    assert!(overall.between_runs.is_some_and(|it| (0.05..0.07).contains(&it)), "{overall:?}");
     let mut verdicts = several.configurations.iter().map(|pair| pair.metrics[0].verdict);
     assert!(verdicts.all(|verdict| verdict == Verdict::Inconclusive));
     assert!(several.warnings.iter().all(|it| it.kind != CompareWarningKind::OneRunEach));

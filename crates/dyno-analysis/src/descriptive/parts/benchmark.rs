@@ -5,7 +5,7 @@ use crate::estimate::among;
 use crate::model::{Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::plan::ComparisonMetric;
-use dyno_model::record::{BenchmarkFacts, Touched, TrialRecord};
+use dyno_model::record::{BenchmarkFacts, TrialRecord, UsedCount};
 
 /// Seconds of a minute.
 const MINUTE: f64 = 60.0;
@@ -41,7 +41,7 @@ pub(super) fn row(view: &View<'_>, configuration: usize) -> Option<PartRow> {
     let (counted, rolled_back) =
         (committed(|facts| &facts.transaction), committed(|facts| &facts.rolled_back));
     let orders = counted + rolled_back;
-    let least = |of: fn(&BenchmarkFacts) -> Touched| {
+    let least = |of: fn(&BenchmarkFacts) -> UsedCount| {
         known.clone().map(|(_, facts)| of(facts)).min_by_key(|it| it.touched)
     };
     let mut figures = Figures::default();

@@ -49,7 +49,7 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
         (Metric::Committed, committed.map(Into::into)),
         (Metric::GeneratorProcessors, cores.map(Figure::Value)),
         (Metric::WorkerCpu, most(|it| Some(100.0 * it.busiest_worker)).map(Into::into)),
-        (Metric::HeldUp, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),
+        (Metric::Stalled, most(|it| it.held_up.map(|share| 100.0 * share)).map(Into::into)),
         (
             Metric::WakeupLag,
             parts().map(|it| it.wakeup_lag_p99).max().map(|it| milliseconds(it).into()),

@@ -313,7 +313,7 @@ fn a_background_workload_without_a_valid_trial_has_no_counts() {
     use dyno_model::warning::Warning;
     let mut data = with_report();
     each_record(&mut data.run, |_, record| {
-        record.warnings.push(Warning::HeldUp { share: 0.5 });
+        record.warnings.push(Warning::Stalled { share: 0.5 });
     });
     let model = analyse(&data);
     let row = model.parts(Scope::Background).next().expect("one workload");
@@ -325,7 +325,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
     use crate::model::{NotWorkingReason as Reason, Verdict};
     use dyno_model::warning::Warning;
     let failures = |share| vec![Warning::Failures { failed: 1_000, share }];
-    let behind = vec![Warning::KeptBehind { share: 0.5, unstarted: 500 }];
+    let behind = vec![Warning::FellBehind { share: 0.5, unstarted: 500 }];
     let open = |arrived| Some(OpenLoop { arrived, ..OpenLoop::default() });
     // Started and committed transactions, arrivals at a rate, warnings; the reason against the
     // second system.
@@ -334,7 +334,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         (0, 0, open(10), vec![], Some(Reason::BackgroundNothingCommitted)),
         (1_000, 0, None, failures(1.0), Some(Reason::BackgroundFailures)),
         (1_000, 900, None, failures(0.1), Some(Reason::BackgroundFailures)),
-        (500, 500, open(1_000), behind, Some(Reason::BackgroundKeptBehind)),
+        (500, 500, open(1_000), behind, Some(Reason::BackgroundFellBehind)),
         (1_000, 1_000, None, vec![], None),
         // No transactions were due.
         (0, 0, open(0), vec![], None),

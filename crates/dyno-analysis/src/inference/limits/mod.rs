@@ -110,8 +110,8 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         LimitMetric::Throughput => {
             let test = figures(view, ComparisonMetric::Throughput, &mut row);
             let behind = match row.part {
-                Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundKeptBehind,
-                _ => NotWorkingReason::KeptBehind,
+                Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundFellBehind,
+                _ => NotWorkingReason::FellBehind,
             };
             let is_in_figure = |it: &NotWorking| it.because == behind && row.figure.is_some();
             row.not_working = row.not_working.filter(|it| !is_in_figure(it));

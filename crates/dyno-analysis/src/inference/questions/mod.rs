@@ -10,7 +10,7 @@ use crate::model::{
 use crate::pairs::Pair;
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::mixed::{self, Fit, Row};
-use crate::stats::strata::{self, Placed};
+use crate::stats::strata::{self, GroupedValue};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
 use dyno_model::lists;
@@ -158,7 +158,7 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>,
             plan.configurations[*it].workload == plan.configurations[configuration].workload
         })
     };
-    let placed = |((configuration, block), value): (&(usize, u32), &f64)| Placed {
+    let placed = |((configuration, block), value): (&(usize, u32), &f64)| GroupedValue {
         value: *value,
         cell: configurations
             .iter()

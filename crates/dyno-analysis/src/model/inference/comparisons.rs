@@ -68,13 +68,13 @@ pub enum NotWorkingReason {
     /// Too many transactions failed permanently.
     Failures,
     /// It completed too few of the transactions that arrived.
-    KeptBehind,
+    FellBehind,
     /// Not a single transaction of a background workload was committed.
     BackgroundNothingCommitted,
     /// Too many transactions of a background workload failed permanently.
     BackgroundFailures,
     /// A background workload completed too few of the transactions that arrived.
-    BackgroundKeptBehind,
+    BackgroundFellBehind,
 }
 
 /// Trials in which a configuration did not work.

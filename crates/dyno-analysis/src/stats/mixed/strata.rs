@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A value, and its group in each possible stratum, the outermost first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed<K> {
+pub struct GroupedValue<K> {
     /// The value; a logarithm for performance values.
     pub value: f64,
     /// Number of its cell.
@@ -19,7 +19,7 @@ pub struct Placed<K> {
 /// stratum, strata with a group per value, and strata confounded with cells: a run of each side,
 /// when the cells are those of sides.
 #[must_use]
-pub fn rows<K: Ord>(values: &[Placed<K>]) -> (Vec<Row>, Vec<usize>) {
+pub fn rows<K: Ord>(values: &[GroupedValue<K>]) -> (Vec<Row>, Vec<usize>) {
     let number = values.first().map_or(0, |value| value.groups.len());
     let mut strata: Vec<(usize, Vec<&K>)> = Vec::new();
     for stratum in 0..number {
@@ -31,7 +31,7 @@ pub fn rows<K: Ord>(values: &[Placed<K>]) -> (Vec<Row>, Vec<usize>) {
             strata.push((stratum, keys));
         }
     }
-    let row = |value: &Placed<K>| Row {
+    let row = |value: &GroupedValue<K>| Row {
         value: value.value,
         cell: value.cell,
         groups: strata
@@ -46,7 +46,7 @@ pub fn rows<K: Ord>(values: &[Placed<K>]) -> (Vec<Row>, Vec<usize>) {
 
 /// Degrees of freedom between the groups of a stratum when each cell has its own mean: number of
 /// groups minus number of connected components of groups and cells.
-fn apart_from_cells<K: Ord>(values: &[Placed<K>], stratum: usize) -> usize {
+fn apart_from_cells<K: Ord>(values: &[GroupedValue<K>], stratum: usize) -> usize {
     // Component of each group, represented by its first group; merged until no cell connects two of
     // them.
     let keys: BTreeSet<&K> = values.iter().map(|value| &value.groups[stratum]).collect();
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
 
     /// Values of cells (side and configuration) in runs and blocks; groups are (run, block).
-    fn values(places: &[(usize, u32, u32)]) -> Vec<Placed<(u32, u32)>> {
-        let value = |(cell, run, block): &(usize, u32, u32)| Placed {
+    fn values(places: &[(usize, u32, u32)]) -> Vec<GroupedValue<(u32, u32)>> {
+        let value = |(cell, run, block): &(usize, u32, u32)| GroupedValue {
             value: 0.0,
             cell: *cell,
             groups: vec![(*run, 0), (*run, *block)],

@@ -4,7 +4,7 @@
 
 use crate::model::TrialSteadiness;
 use crate::steadiness;
-use dyno_model::judge::collapse::{self, Beat, SessionSample};
+use dyno_model::judge::collapse::{self, IntervalRate, SessionSample};
 use dyno_model::judge::is_meant;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
@@ -46,15 +46,15 @@ pub(crate) fn judge(
     if !samples.is_empty() {
         collapse::explain_stalls(&mut warnings, &samples, opens);
     }
-    warnings.extend(collapse::warnings(&beats(timeline), &samples, opens, closes));
+    warnings.extend(collapse::warnings(&rates(timeline), &samples, opens, closes));
     let steadiness = steadiness::judge(record, load, timeline);
     warnings.extend(steadiness.iter().flat_map(steadiness::warnings));
     warnings.retain(|warning| !is_meant(record, load, warning));
     Judged { warnings, steadiness }
 }
 
-fn beats(timeline: &[TimelineLine]) -> Vec<Beat> {
-    let beat = |line: &TimelineLine| Beat {
+fn rates(timeline: &[TimelineLine]) -> Vec<IntervalRate> {
+    let beat = |line: &TimelineLine| IntervalRate {
         start: line.start_s,
         length: line.length_s,
         committed: line.committed,

@@ -30,7 +30,7 @@ pub struct Span {
 
 /// Why [`PacketBuffer::pass_rows`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passed {
+pub enum RowScan {
     /// Everything received has been skipped.
     NeedMore,
     /// The next packet is not a row.
@@ -183,18 +183,18 @@ impl PacketBuffer {
     /// # Errors
     /// When packets are out of order or empty.
     #[inline]
-    pub fn pass_rows(&mut self, is_ok_terminated: bool, rows: &mut u64) -> Result<Passed> {
+    pub fn pass_rows(&mut self, is_ok_terminated: bool, rows: &mut u64) -> Result<RowScan> {
         loop {
             if self.skip > 0 {
                 let passed = self.skip.min(self.end - self.start);
                 self.start += passed;
                 self.skip -= passed;
                 if self.skip > 0 {
-                    return Ok(Passed::NeedMore);
+                    return Ok(RowScan::NeedMore);
                 }
             }
             let Some((length, sequence)) = self.header_at(self.start) else {
-                return Ok(Passed::NeedMore);
+                return Ok(RowScan::NeedMore);
             };
             if !self.is_continued {
                 // Decided by the first byte, which every row has.
@@ -202,10 +202,10 @@ impl PacketBuffer {
                     return Err(Malformed::new("an empty row"));
                 }
                 let Some(first) = self.bytes[..self.end].get(self.start + HEADER).copied() else {
-                    return Ok(Passed::NeedMore);
+                    return Ok(RowScan::NeedMore);
                 };
                 if is_terminator(first, length, is_ok_terminated) {
-                    return Ok(Passed::Terminator);
+                    return Ok(RowScan::Terminator);
                 }
                 *rows += 1;
             }
@@ -395,7 +395,7 @@ mod tests {
             let mut buffer = PacketBuffer::default();
             let mut rows = 0;
             let mut rest = wire.as_slice();
-            while buffer.pass_rows(is_ok_terminated, &mut rows) == Ok(Passed::NeedMore) {
+            while buffer.pass_rows(is_ok_terminated, &mut rows) == Ok(RowScan::NeedMore) {
                 assert!(!rest.is_empty(), "the terminator was missed");
                 let space = buffer.space();
                 let count = space.len().min(rest.len());

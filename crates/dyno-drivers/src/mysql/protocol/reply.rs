@@ -2,7 +2,7 @@
 
 use super::column::Column;
 use super::cursor::Cursor;
-use super::packet::{PacketBuffer, Passed, is_terminator};
+use super::packet::{PacketBuffer, RowScan, is_terminator};
 use super::row::{Encoding, RowDecoder};
 use super::{Malformed, Result};
 use crate::value::RowSink;
@@ -196,7 +196,7 @@ impl Reply {
                 State::Finished => return Err(Malformed::new("data after the end of the answer")),
                 State::Rows if S::DISCARDS => {
                     if input.pass_rows(self.capabilities.is_ok_terminated, &mut self.rows)?
-                        == Passed::NeedMore
+                        == RowScan::NeedMore
                     {
                         return Ok(Progress::NeedMore);
                     }

@@ -67,7 +67,7 @@ struct OwnTables {
 /// State of the clients' tables.
 struct Seen {
     /// Whether the table of each client exists.
-    standing: Vec<Standing>,
+    standing: Vec<TableExistence>,
     /// Rows that were in the tables before they were dropped.
     held: Tally,
     /// Sums of column `value` in them.
@@ -80,7 +80,7 @@ struct Seen {
 
 /// Whether a client's table exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum TableExistence {
     /// It was never created, or its DROP was acknowledged.
     Absent,
     /// Its CREATE was acknowledged, and no DROP was sent.
@@ -145,7 +145,7 @@ impl Crud {
     pub(super) fn build(options: &WorkloadOptions, setting: WorkloadContext) -> Self {
         let WorkloadContext { engine, clients, .. } = setting;
         let seen = Seen {
-            standing: vec![Standing::Absent; clients as usize],
+            standing: vec![TableExistence::Absent; clients as usize],
             held: Tally::default(),
             sum: Tally::default(),
             met: Tally::default(),
@@ -176,10 +176,10 @@ impl Crud {
         client: &mut CrudClient,
         session: &mut Session,
         kind: u16,
-        after: Standing,
+        after: TableExistence,
     ) -> Result<(), OperationFailure> {
         let before =
-            std::mem::replace(&mut lock(&self.seen).standing[client.id], Standing::Unknown);
+            std::mem::replace(&mut lock(&self.seen).standing[client.id], TableExistence::Unknown);
         let result = client.send(session, kind).await;
         match &result {
             Ok(_) => {
@@ -394,9 +394,9 @@ impl Workload for Crud {
     ) -> Result<(), OperationFailure> {
         client.asks_application = !session.target().engine.has_sql();
         // Leftover of a failed attempt.
-        if lock(&self.seen).standing[client.id] != Standing::Absent {
+        if lock(&self.seen).standing[client.id] != TableExistence::Absent {
             client.write_drop(Dropped::Leftover);
-            self.define(client, session, DROP, Standing::Absent).await?;
+            self.define(client, session, DROP, TableExistence::Absent).await?;
         }
         client.text.clear();
         match client.asks_application {
@@ -408,14 +408,14 @@ impl Workload for Crud {
             true => application::address(CREATE, &client.table, None, &mut client.text),
             false => self.tables.create(&client.table, &mut client.text),
         }
-        self.define(client, session, CREATE, Standing::Present).await?;
+        self.define(client, session, CREATE, TableExistence::Present).await?;
         let mut met = 0;
         for repetition in 0..self.repetitions {
             met += self.work(client, session, &self.batch(repetition)).await?;
         }
         self.check(client, sequence, met, session).await?;
         client.write_drop(Dropped::Own);
-        self.define(client, session, DROP, Standing::Absent).await
+        self.define(client, session, DROP, TableExistence::Absent).await
     }
 
     /// A command sent on a broken connection may still be running when its client has reconnected,
@@ -446,7 +446,7 @@ impl Workload for Crud {
         let seen = lock(&self.seen);
         let tables = format!("crud_1..{}", self.tables.clients);
         let count = |standing| seen.standing.iter().filter(|it| **it == standing).count() as u64;
-        let (present, unknown) = (count(Standing::Present), count(Standing::Unknown));
+        let (present, unknown) = (count(TableExistence::Present), count(TableExistence::Unknown));
         let mut checks = vec![
             seen.held.rows(format!("{tables}, before each DROP")),
             seen.sum.values(tables.clone()),

@@ -1,7 +1,7 @@
 //! What the clients did: counts for the audit, and the warehouses and districts that were used.
 
 use super::size::{DISTRICTS, Size};
-use dyno_model::record::Touched;
+use dyno_model::record::UsedCount;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The effect of a committed transaction on the counts.
@@ -65,12 +65,12 @@ impl Progress {
     }
 
     /// Warehouses and districts in which a new order was committed.
-    pub(super) fn touched(&self) -> (Touched, Touched) {
+    pub(super) fn touched(&self) -> (UsedCount, UsedCount) {
         let of_each = || self.districts.iter().map(|bits| u64::from(read(bits).count_ones()));
         let all = self.districts.len() as u64;
         let warehouses = of_each().filter(|districts| *districts > 0).count() as u64;
-        let districts = Touched { touched: of_each().sum(), all: all * DISTRICTS.unsigned_abs() };
-        (Touched { touched: warehouses, all }, districts)
+        let districts = UsedCount { touched: of_each().sum(), all: all * DISTRICTS.unsigned_abs() };
+        (UsedCount { touched: warehouses, all }, districts)
     }
 
     /// Everything as numbers, for [`Self::take_notes`] in another process.

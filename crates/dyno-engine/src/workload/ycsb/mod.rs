@@ -20,7 +20,7 @@ use crate::data_set::{DataSet, TableDefinition};
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use crate::session::{Session, StatementText};
-use crate::text::lasting;
+use crate::text::intern;
 use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadOptions;
@@ -445,7 +445,7 @@ impl Workload for Ycsb {
 
 impl Usertable {
     fn columns(&self) -> Vec<&'static str> {
-        let fields = (0..self.fields).map(|field| lasting(&format!("field{field}")));
+        let fields = (0..self.fields).map(|field| intern(&format!("field{field}")));
         std::iter::once("ycsb_key").chain(fields).collect()
     }
 }

@@ -3,10 +3,8 @@
 mod observer;
 mod settings;
 
-use super::questions::{
-    ConnectionLimit, LockQuestions, Questions, ServerQuestions, TableQuestions,
-};
-use crate::control_connection::{Asked, ControlConnection};
+use super::questions::{ConnectionLimit, EngineQueries, LockQueries, ServerQueries, TableQueries};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::numbers::whole_numbers;
 use crate::folder::read_beginning;
 use std::collections::BTreeMap;
@@ -15,12 +13,12 @@ use std::path::Path;
 /// Larger than any process id with its line end.
 const PID_BYTES_MAX: u64 = 32;
 
-pub(super) const QUESTIONS: Questions = Questions {
+pub(super) const QUESTIONS: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     // ProxySQL answers exactly this text itself, and forwards every other question.
     versions: &["select @@version_comment limit 1"],
-    tables: Some(TableQuestions {
+    tables: Some(TableQueries {
         sizes: None,
         indexes: "SELECT i.table_name, i.index_name, i.index_name = 'PRIMARY', i.column_name, \
             concat('`', replace(i.column_name, '`', '``'), '`'), c.data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint') \
@@ -36,7 +34,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     is_plain_table: "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
         AND NOT EXISTS (SELECT 1 FROM information_schema.triggers r WHERE r.event_object_schema = t.table_schema \
         AND r.event_object_table = t.table_name) AND t.table_name =",
-    server: Some(ServerQuestions {
+    server: Some(ServerQueries {
         connection_limit,
         foreign_sessions: "SELECT id, user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
             AND user NOT IN ('system user', 'event_scheduler') AND command NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')",
@@ -54,9 +52,9 @@ pub(super) const QUESTIONS: Questions = Questions {
              WHERE table_schema = database()",
         ],
         // Names of locks are global to the server, case-insensitive and at most 64 characters long.
-        lock: LockQuestions {
+        lock: LockQueries {
             stay: "SET SESSION wait_timeout = 2147483",
-            is_in_the_way: false,
+            blocks_drop: false,
             pooled: None,
             take: "SELECT GET_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224)), 0)",
             is_held: "SELECT IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224))) = CONNECTION_ID()",
@@ -67,7 +65,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
 };
 
-fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
+fn connection_limit(session: &mut ControlConnection) -> QueryResult<ConnectionLimit> {
     let connected = session.pairs("SHOW GLOBAL STATUS LIKE 'Threads_connected'")?;
     let connected: u64 = connected.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(1);
     let per_user = session.count("SELECT @@max_user_connections")?;
@@ -102,7 +100,7 @@ fn is_replicated(session: &mut ControlConnection) -> bool {
 fn counters(
     session: &mut ControlConnection,
     _databases: &[String],
-) -> Asked<BTreeMap<String, i64>> {
+) -> QueryResult<BTreeMap<String, i64>> {
     Ok(whole_numbers(session.pairs("SHOW GLOBAL STATUS")?).collect())
 }
 

@@ -2,8 +2,8 @@
 //! version with few privileges and cost less than the tables of the same content (temporary tables,
 //! in MariaDB on disk).
 
-use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::SeenSession;
+use crate::control_connection::{ControlConnection, QueryResult};
+use crate::engine::SessionActivity;
 use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
 use dyno_model::engine::{Engine, Product};
@@ -151,7 +151,7 @@ struct Status {
 
 /// Opens the monitor's connection; also returns the id of the server's thread that serves it, where
 /// it has one of its own.
-pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, _databases: &[String]) -> QueryResult<Watched> {
     let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
     // A proxy greets with a version of its own.
@@ -179,7 +179,7 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> 
 
 impl Observed for Status {
     /// The counters, without this connection's own share.
-    fn counters(&mut self, values: &mut Values) -> Asked<()> {
+    fn counters(&mut self, values: &mut Values) -> QueryResult<()> {
         let own: BTreeMap<String, f64> = numbers(self.session.pairs(&self.own)?).collect();
         for (name, value) in numbers(self.session.pairs(&self.global)?) {
             if TOTALS.contains(&name.as_str()) {
@@ -206,7 +206,7 @@ impl Observed for Status {
 
     /// All sessions but this one. The state of a thread does not show InnoDB row locks; the waiting
     /// transactions are queried only on demand, because the query briefly blocks InnoDB's locking.
-    fn sessions(&mut self, is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+    fn sessions(&mut self, is_detailed: bool) -> QueryResult<Option<Vec<SessionActivity>>> {
         let locked: BTreeSet<String> = if is_detailed {
             let rows = self.session.rows(
                 "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
@@ -223,7 +223,7 @@ impl Observed for Status {
 }
 
 impl Status {
-    fn seen(&self, row: Vec<Option<String>>, locked: &BTreeSet<String>) -> Option<SeenSession> {
+    fn seen(&self, row: Vec<Option<String>>, locked: &BTreeSet<String>) -> Option<SessionActivity> {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let (id, user) = (fields.next()?, fields.next()?);
         let mut fields = fields.skip(2);
@@ -241,7 +241,7 @@ impl Status {
             _ if state == wait => command,
             _ => format!("{command}: {state}"),
         };
-        Some(SeenSession { sessions: 1, state, wait, statement: info })
+        Some(SessionActivity { sessions: 1, state, wait, statement: info })
     }
 }
 
@@ -256,7 +256,7 @@ fn wait(state: &str) -> &str {
 }
 
 /// Queries that differ between products.
-struct Asks {
+struct ProductQueries {
     /// Id of the thread that serves this connection.
     thread: &'static str,
     /// Size of InnoDB's table files on disk, compressed or not.
@@ -266,14 +266,14 @@ struct Asks {
     history: Option<&'static str>,
 }
 
-fn asks(product: Product) -> Asks {
+fn asks(product: Product) -> ProductQueries {
     match product {
-        Product::Mariadb => Asks {
+        Product::Mariadb => ProductQueries {
             thread: "SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()",
             size: "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES",
             history: None,
         },
-        _ => Asks {
+        _ => ProductQueries {
             thread: "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
             size: "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_TABLESPACES",
             history: Some(

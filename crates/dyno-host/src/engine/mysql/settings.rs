@@ -1,6 +1,6 @@
 //! Settings of the MySQL family.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions::{FoundSettings, Settings};
 use crate::engine::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
@@ -131,7 +131,7 @@ pub(super) const SETTINGS: Settings = Settings {
     spare,
 };
 
-fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
     let pairs = session.pairs("SHOW GLOBAL VARIABLES")?;
     Ok(pairs
         .into_iter()

@@ -4,22 +4,22 @@ mod observer;
 mod settings;
 
 use super::questions::{
-    ConnectionLimit, LockQuestions, PooledLock, Questions, ServerQuestions, TableQuestions,
+    ConnectionLimit, EngineQueries, LockQueries, PooledLock, ServerQueries, TableQueries,
 };
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::process_stat::ProcessStat;
 use crate::process_stat::children;
 use std::collections::BTreeMap;
 
-pub(super) const QUESTIONS: Questions = Questions {
+pub(super) const QUESTIONS: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     versions: &[
         "SELECT version()",
         "SELECT proname FROM pg_catalog.pg_proc WHERE proname = 'aurora_version'",
     ],
-    tables: Some(TableQuestions {
+    tables: Some(TableQueries {
         sizes: None,
         indexes: "SELECT n.nspname || '.' || c.relname, x.indexrelid::text, x.indisprimary::int::text, a.attname, quote_ident(a.attname), \
             (a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype))::int::text \
@@ -34,7 +34,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     is_plain_table: "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = current_schema() AND c.relkind = 'r' AND pg_get_userbyid(c.relowner) = current_user \
         AND NOT c.relhasrules AND NOT c.relhastriggers AND NOT c.relrowsecurity AND c.relname =",
-    server: Some(ServerQuestions {
+    server: Some(ServerQueries {
         connection_limit,
         foreign_sessions: "SELECT pid::text, usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
             coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
@@ -49,9 +49,9 @@ pub(super) const QUESTIONS: Questions = Questions {
              WHERE c.relnamespace IN (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema')",
             "SELECT count(*)::text, max(oid)::text FROM pg_catalog.pg_largeobject_metadata",
         ],
-        lock: LockQuestions {
+        lock: LockQueries {
             stay: "SET idle_session_timeout = 0",
-            is_in_the_way: true,
+            blocks_drop: true,
             pooled: Some(PooledLock {
                 session: "SELECT pg_backend_pid()",
                 begin: &[
@@ -75,7 +75,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
 };
 
-fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
+fn connection_limit(session: &mut ControlConnection) -> QueryResult<ConnectionLimit> {
     let setting = |name: &str| format!("SELECT coalesce(current_setting('{name}', true), '0')");
     let is_superuser = session.first("SHOW is_superuser")?.as_deref() == Some("on");
     let reserved = if is_superuser {
@@ -108,7 +108,10 @@ fn is_replicated(session: &mut ControlConnection) -> bool {
 
 /// Views are read as pairs of column and value through JSON, so that columns of every version
 /// appear under their names.
-fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTreeMap<String, i64>> {
+fn counters(
+    session: &mut ControlConnection,
+    databases: &[String],
+) -> QueryResult<BTreeMap<String, i64>> {
     let databases = observer::listed(databases);
     let each = session.pairs(&format!(
         "SELECT key, value FROM pg_catalog.pg_stat_database AS d, jsonb_each_text(to_jsonb(d)) \
@@ -140,7 +143,7 @@ fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTre
 
 /// Calls by the first word of the statement, without catalogue queries such as these; empty where
 /// the extension is missing or not readable.
-fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<String, i64>> {
+fn calls(session: &mut ControlConnection, databases: &str) -> QueryResult<BTreeMap<String, i64>> {
     let schema = session.first(
         "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
          WHERE e.extname = 'pg_stat_statements'",

@@ -1,7 +1,7 @@
 //! Observes PostgreSQL with the cumulative statistics and `pg_stat_activity`.
 
-use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::SeenSession;
+use crate::control_connection::{ControlConnection, QueryResult};
+use crate::engine::SessionActivity;
 use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
 use dyno_model::engine::Engine;
@@ -21,7 +21,7 @@ struct Statistics {
 }
 
 /// Opens the monitor's connection; also returns the id of the server process that serves it.
-pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, databases: &[String]) -> QueryResult<Watched> {
     let apart = Target { database: "postgres".to_owned(), ..target.clone() };
     let mut session =
         ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
@@ -55,7 +55,7 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
 }
 
 impl Observed for Statistics {
-    fn counters(&mut self, values: &mut Values) -> Asked<()> {
+    fn counters(&mut self, values: &mut Values) -> QueryResult<()> {
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for (name, value) in self.session.pairs(&self.counters)? {
             let Ok(value) = value.parse::<f64>() else { continue };
@@ -75,7 +75,7 @@ impl Observed for Statistics {
         Ok(())
     }
 
-    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+    fn sessions(&mut self, _is_detailed: bool) -> QueryResult<Option<Vec<SessionActivity>>> {
         let rows = self.session.rows(
             "SELECT count(*), coalesce(state, ''), coalesce(wait_event_type || ':' || wait_event, ''), \
              CASE WHEN state = 'idle' THEN '' ELSE left(query, 300) END \
@@ -84,7 +84,7 @@ impl Observed for Statistics {
         )?;
         let seen = |row: Vec<Option<String>>| {
             let mut fields = row.into_iter().map(Option::unwrap_or_default);
-            Some(SeenSession {
+            Some(SessionActivity {
                 sessions: fields.next()?.parse().ok()?,
                 state: fields.next()?,
                 wait: fields.next()?,

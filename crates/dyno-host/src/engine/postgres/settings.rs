@@ -1,6 +1,6 @@
 //! Settings of PostgreSQL.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions::{FoundSettings, Settings};
 use crate::engine::setting::{Setting, boolean, by_name, is_close};
 
@@ -74,7 +74,7 @@ pub(super) const SETTINGS: Settings = Settings {
     spare: |_| {},
 };
 
-fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
     let rows = session.rows(
         "SELECT lower(name), setting, current_setting(name), coalesce(unit, ''), vartype FROM pg_catalog.pg_settings",
     )?;

@@ -3,13 +3,13 @@
 mod observer;
 pub(crate) mod settings;
 
-use super::questions::{Questions, TableQuestions};
+use super::questions::{EngineQueries, TableQueries};
 
-pub(super) const QUESTIONS: Questions = Questions {
+pub(super) const QUESTIONS: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     versions: &[],
-    tables: Some(TableQuestions {
+    tables: Some(TableQueries {
         sizes: Some(
             "SELECT t.name, sum(d.pgsize) FROM sqlite_schema t JOIN sqlite_schema i ON i.tbl_name = t.name JOIN dbstat d ON d.name = i.name \
             WHERE t.type = 'table' GROUP BY t.name",

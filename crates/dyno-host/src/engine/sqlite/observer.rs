@@ -1,7 +1,7 @@
 //! SQLite has no counters that another connection could read: page caches and their hits belong to
 //! the clients' own connections. Only file sizes can be observed.
 
-use crate::control_connection::Asked;
+use crate::control_connection::QueryResult;
 use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
 use dyno_model::target::{Endpoint, Target};
@@ -14,7 +14,7 @@ struct Files {
 }
 
 /// No connection is opened.
-pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, _databases: &[String]) -> QueryResult<Watched> {
     let database = match &target.endpoint {
         Endpoint::File(file) => Some(file.clone()),
         Endpoint::Tcp { .. } | Endpoint::Unix(_) | Endpoint::InProcess => None,
@@ -24,7 +24,7 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> 
 
 impl Observed for Files {
     /// Sizes of database, write-ahead log and rollback journal; 0 for a missing file.
-    fn counters(&mut self, values: &mut Values) -> Asked<()> {
+    fn counters(&mut self, values: &mut Values) -> QueryResult<()> {
         let Some(database) = &self.database else { return Ok(()) };
         for (suffix, name) in [("", "database"), ("-wal", "wal"), ("-journal", "journal")] {
             let mut path = database.clone().into_os_string();

@@ -1,6 +1,6 @@
 //! Settings of SQLite: pragmas.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions::{FoundSettings, Settings};
 use crate::engine::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(super) const SETTINGS: Settings = Settings {
 
 /// SQLite cannot list all pragmas with values, so the relevant ones are read one by one, and others
 /// by name.
-fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
     let mut settings = BTreeMap::new();
     for &name in SETTINGS.that_matter {
         if let Some(setting) = read_pragma(session, name)? {
@@ -66,7 +66,10 @@ fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
 }
 
 /// Reads one pragma; `None` when SQLite does not know it, for which it returns no row.
-pub(crate) fn read_pragma(session: &mut ControlConnection, name: &str) -> Asked<Option<Setting>> {
+pub(crate) fn read_pragma(
+    session: &mut ControlConnection,
+    name: &str,
+) -> QueryResult<Option<Setting>> {
     let value = session.first(&format!("PRAGMA {name}"))?;
     Ok(value.map(|value| {
         let shown = pragma_word(name, &value).unwrap_or(&value).to_owned();

@@ -114,7 +114,7 @@ impl Supervisor {
     /// Stops and removes everything and ends the supervisor; returns what failed. Later calls do
     /// nothing.
     pub fn finish(&mut self) -> Vec<String> {
-        if !self.handle.let_go() {
+        if !self.handle.close_input() {
             return Vec::new();
         }
         // The supervisor's input has been closed.
@@ -136,7 +136,7 @@ impl Supervisor {
             return vec![format!("{LEFT_ALONE}{}", self.tasks())];
         }
         let mut problems = vec![SupervisorError::Gone.to_string()];
-        problems.extend(self.undo_ourselves());
+        problems.extend(self.clean_up_locally());
         problems
     }
 
@@ -154,7 +154,7 @@ impl Supervisor {
     }
 
     /// Does the supervisor's work after it was killed.
-    fn undo_ourselves(&mut self) -> Vec<String> {
+    fn clean_up_locally(&mut self) -> Vec<String> {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let State { pid, exit, stop, memory, .. } = self.handle.shared.lock().clone();

@@ -112,7 +112,7 @@ impl SupervisorHandle {
     }
 
     /// Closes the supervisor's input for all handles; false when it was closed before.
-    pub(super) fn let_go(&self) -> bool {
+    pub(super) fn close_input(&self) -> bool {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
     }
 

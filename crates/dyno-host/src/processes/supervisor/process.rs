@@ -402,19 +402,19 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
             other => break other.map(|folder| (name, folder)),
         }
     }?;
-    let furnish = || -> io::Result<()> {
+    let configure_account = || -> io::Result<()> {
         match order.access {
             Access::Owned(owner) => {
                 for inner in &order.inside {
-                    folder.make_folder(inner)?.hand_over(0o700, owner)?;
+                    folder.make_folder(inner)?.chown(0o700, owner)?;
                 }
-                folder.hand_over(0o700, owner)
+                folder.chown(0o700, owner)
             }
             Access::Passed(None) => Ok(()),
-            Access::Passed(Some(visitor)) => folder.let_pass(visitor),
+            Access::Passed(Some(visitor)) => folder.allow_traversal(visitor),
         }
     };
-    if let Err(error) = furnish() {
+    if let Err(error) = configure_account() {
         let _ = parent.remove_all(&name);
         return Err(error);
     }

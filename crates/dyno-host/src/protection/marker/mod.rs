@@ -16,7 +16,7 @@
 //! holds its lock ([`crate::run_lock`]). On a cluster the lock may be that of one node, so dyno
 //! also refuses a database whose marker names another run that has not ended.
 
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::questions;
 use crate::error::HostError;
 use crate::ownership::{is_running, signature, this_run};
@@ -176,7 +176,7 @@ fn take_lock(target: &Target) -> Result<Option<Rc<RunLock>>, Refused> {
 }
 
 /// Whether the marker names this run.
-fn is_of_this_run(target: &Target) -> Asked<bool> {
+fn is_of_this_run(target: &Target) -> QueryResult<bool> {
     let mut marker = Marker::open_to_clean_up(target)?;
     Ok(marker.tables()?.contains(MARKER_TABLE)
         && marker.claim_row()?.is_some_and(|row| row.run == this_run()))
@@ -353,7 +353,7 @@ impl Claim {
 ///
 /// # Errors
 /// When it cannot be marked, or is not empty any more.
-pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+pub fn claim_created(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let claim = claim(target, &ClaimOptions { yes_write_to: None, ..*options })?;
     let failed = not_marked(&claim.database);
     Marker::open(target).and_then(|mut marker| marker.record(DATABASE, options)).map_err(failed)?;
@@ -394,7 +394,7 @@ pub fn renew(
 ) -> Result<Claim, HostError> {
     let is_all_ours = is_all_ours(target)?;
     cleanup(target, replaced)?;
-    if is_all_ours { claim_made(target, options) } else { claim(target, options) }
+    if is_all_ours { claim_created(target, options) } else { claim(target, options) }
 }
 
 /// True when dyno created the database and everything in it.
@@ -494,11 +494,11 @@ impl Row {
 }
 
 impl Marker {
-    fn open(target: &Target) -> Asked<Self> {
+    fn open(target: &Target) -> QueryResult<Self> {
         ControlConnection::open(target).map(|session| Self::with(session, target))
     }
 
-    fn open_to_clean_up(target: &Target) -> Asked<Self> {
+    fn open_to_clean_up(target: &Target) -> QueryResult<Self> {
         ControlConnection::open_to_clean_up(target).map(|session| Self::with(session, target))
     }
 
@@ -507,12 +507,12 @@ impl Marker {
     }
 
     /// The users' tables, views and sequences in the database.
-    fn tables(&mut self) -> Asked<BTreeSet<String>> {
+    fn tables(&mut self) -> QueryResult<BTreeSet<String>> {
         let sql = self.engine.dialect().user_tables;
         Ok(self.session.rows(sql)?.into_iter().flatten().flatten().collect())
     }
 
-    fn create(&mut self) -> Asked<()> {
+    fn create(&mut self) -> QueryResult<()> {
         let shared = questions(self.engine).shared_storage;
         let storage = match shared.and_then(|sql| self.session.first(sql).ok().flatten()) {
             Some(engine) => format!(" ENGINE = {engine}"),
@@ -525,7 +525,7 @@ impl Marker {
         ))
     }
 
-    fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> Asked<()> {
+    fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> QueryResult<()> {
         let values = self.values(table, options).join(", ");
         self.session.run(&format!(
             "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at, run, signature) VALUES ({values})"
@@ -542,7 +542,7 @@ impl Marker {
 
     /// Updates the row of the claim to name this run; `false` when it names another that uses the
     /// database.
-    fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<bool> {
+    fn name_run(&mut self, options: &ClaimOptions<'_>) -> QueryResult<bool> {
         if self.claim_row()?.is_none() {
             self.remove_unsigned_claim()?;
             // If another run does the same at this moment, one of them is rejected. Through another
@@ -568,7 +568,7 @@ impl Marker {
 
     /// Puts this run in place of an earlier one into the row of the claim, if it has one; `false`
     /// when another run uses the database, which `is_in_use` decides from its row.
-    fn take_over(&mut self, is_in_use: impl Fn(&Row) -> bool) -> Asked<bool> {
+    fn take_over(&mut self, is_in_use: impl Fn(&Row) -> bool) -> QueryResult<bool> {
         let row = match self.claim_row()? {
             None => return Ok(true),
             Some(row) if row.run == this_run() => return Ok(true),
@@ -591,13 +591,13 @@ impl Marker {
     }
 
     /// The row of the claim.
-    fn claim_row(&mut self) -> Asked<Option<Row>> {
+    fn claim_row(&mut self) -> QueryResult<Option<Row>> {
         Ok(self.rows()?.into_iter().find(|row| row.table.is_empty()))
     }
 
     /// Removes a row of the claim that this account did not sign, and never the row that another
     /// run writes at this moment.
-    fn remove_unsigned_claim(&mut self) -> Asked<()> {
+    fn remove_unsigned_claim(&mut self) -> QueryResult<()> {
         let claims = format!("SELECT run, signature FROM {MARKER_TABLE} WHERE table_name = ''");
         for (run, signed) in self.session.pairs(&claims)? {
             if signed != signature(&[&self.database, "", &run]) {
@@ -610,14 +610,14 @@ impl Marker {
         Ok(())
     }
 
-    fn forget(&mut self, table: &str) -> Asked<()> {
+    fn forget(&mut self, table: &str) -> QueryResult<()> {
         let name = self.engine.dialect().literal(table);
         self.session.run(&format!("DELETE FROM {MARKER_TABLE} WHERE table_name = {name}"))
     }
 
     /// Whether this account created the marker. One without rows, whose creation was interrupted,
     /// lists nothing.
-    fn is_ours(&mut self) -> Asked<bool> {
+    fn is_ours(&mut self) -> QueryResult<bool> {
         let is_plain = questions(self.engine).is_plain_table;
         if self.session.count(&format!("{is_plain} '{MARKER_TABLE}'"))? == 0 {
             return Ok(false);
@@ -631,7 +631,7 @@ impl Marker {
     }
 
     /// The rows that this account signed.
-    fn rows(&mut self) -> Asked<Vec<Row>> {
+    fn rows(&mut self) -> QueryResult<Vec<Row>> {
         let rows =
             self.session.rows(&format!("SELECT table_name, run, signature FROM {MARKER_TABLE}"))?;
         let signed = |row: Vec<Option<String>>| {
@@ -643,7 +643,7 @@ impl Marker {
     }
 
     /// The tables that dyno created or was about to create.
-    fn ours(&mut self, existing: &BTreeSet<String>) -> Asked<BTreeSet<String>> {
+    fn ours(&mut self, existing: &BTreeSet<String>) -> QueryResult<BTreeSet<String>> {
         let mut recorded = self.recorded()?;
         if recorded.contains(EVERYTHING) {
             recorded.extend(existing.iter().cloned());
@@ -651,17 +651,17 @@ impl Marker {
         Ok(recorded)
     }
 
-    fn recorded(&mut self) -> Asked<BTreeSet<String>> {
+    fn recorded(&mut self) -> QueryResult<BTreeSet<String>> {
         let names = self.rows()?.into_iter().map(|row| row.table);
         Ok(names.filter(|name| !name.is_empty() && name != DATABASE).collect())
     }
 
     /// True when dyno created the database.
-    fn is_made(&mut self) -> Asked<bool> {
+    fn is_made(&mut self) -> QueryResult<bool> {
         Ok(self.is_ours()? && self.rows()?.iter().any(|row| row.table == DATABASE))
     }
 
-    fn drop_table(&mut self, table: &str) -> Asked<()> {
+    fn drop_table(&mut self, table: &str) -> QueryResult<()> {
         let quoted = self.engine.dialect().quoted_name(table);
         self.session.run(&format!("DROP TABLE {quoted}")).or_else(|failure| {
             // Scripts of users create views as well.

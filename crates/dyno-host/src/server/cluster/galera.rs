@@ -2,7 +2,7 @@
 //! join one after the other and get the data, including accounts, from an existing node (by rsync).
 
 use super::member;
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::error::HostError;
 use crate::server::cluster_member::{ClusterMember, Membership, Ports};
 use crate::server::error::query;
@@ -75,7 +75,7 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
 }
 
 /// The status of a node in its cluster.
-fn states(node: &RunningServer) -> Asked<BTreeMap<String, String>> {
+fn states(node: &RunningServer) -> QueryResult<BTreeMap<String, String>> {
     let pairs =
         ControlConnection::open(&node.target)?.pairs("SHOW GLOBAL STATUS LIKE 'wsrep_%'")?;
     Ok(pairs.into_iter().collect())

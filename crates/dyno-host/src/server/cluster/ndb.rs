@@ -2,11 +2,11 @@
 //! which execute SQL on them.
 
 use super::member;
-use crate::control_connection::{Asked, ControlConnection};
+use crate::control_connection::{ControlConnection, QueryResult};
 use crate::error::HostError;
 use crate::server::cluster_member::{ClusterMember, Membership};
 use crate::server::error::{log_of, query, settings_differ};
-use crate::server::harmed::Harmed;
+use crate::server::harmed::SharedFaults;
 use crate::server::inner::InnerNode;
 use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_directories, place, system};
 use crate::server::recipes::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
@@ -109,7 +109,7 @@ fn prepare(
         name,
         pid: 0,
         launch: None,
-        harmed: Harmed::default(),
+        faults: SharedFaults::default(),
         supervisor,
         directories,
     };
@@ -233,7 +233,7 @@ fn await_connected(
     }
 }
 
-fn ready_data_nodes(node: &RunningServer) -> Asked<String> {
+fn ready_data_nodes(node: &RunningServer) -> QueryResult<String> {
     let pairs = ControlConnection::open(&node.target)?
         .pairs("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_ready_data_nodes'")?;
     Ok(pairs.into_iter().next().map(|(_, value)| value).unwrap_or_default())
@@ -274,7 +274,7 @@ fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<
 }
 
 /// The parameters of the first data node, by lower-case name.
-fn parameters(first: &RunningServer) -> Asked<BTreeMap<String, Setting>> {
+fn parameters(first: &RunningServer) -> QueryResult<BTreeMap<String, Setting>> {
     let pairs = ControlConnection::open(&first.target)?.pairs(
         "SELECT p.param_name, v.config_value FROM ndbinfo.config_values v \
          JOIN ndbinfo.config_params p ON p.param_number = v.config_param WHERE v.node_id = 1",

@@ -4,7 +4,7 @@ use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::server::cluster_member::ClusterMember;
 use crate::server::full_disk::FullDisk;
-use crate::server::harmed::Harmed;
+use crate::server::harmed::SharedFaults;
 use crate::server::process::POLL;
 use crate::server::running::RunningServer;
 use crate::supervisor::{
@@ -33,7 +33,7 @@ pub struct FaultNode {
     /// Starts it again.
     pub(in crate::server) launch: Launch,
     pub(in crate::server) stop: Vec<StopStep>,
-    pub(in crate::server) harmed: Harmed,
+    pub(in crate::server) faults: SharedFaults,
     /// Where clients connect; `None` for a node that does not accept clients.
     pub(in crate::server) target: Option<Target>,
     /// The storage of its data; `None` when the storage is shared.
@@ -50,7 +50,7 @@ impl FaultNode {
     /// When it was last ended on purpose, if it was.
     #[must_use]
     pub fn ended_at(&self) -> Option<Instant> {
-        self.harmed.read().ended_at
+        self.faults.read().ended_at
     }
 
     /// Kills it and waits until it is gone.
@@ -71,7 +71,7 @@ impl FaultNode {
     pub fn halt(&self) -> Result<(), HostError> {
         self.runs()?;
         self.handle.signal(SupervisorSignal::Stop)?;
-        self.harmed.note(|harm| harm.is_halted = true);
+        self.faults.note(|harm| harm.is_halted = true);
         Ok(())
     }
 
@@ -79,13 +79,13 @@ impl FaultNode {
     ///
     /// # Errors
     /// When it is not running, or not suspended.
-    pub fn go_on(&self) -> Result<(), HostError> {
+    pub fn resume(&self) -> Result<(), HostError> {
         self.runs()?;
-        if !self.harmed.read().is_halted {
+        if !self.faults.read().is_halted {
             return Err(HostError::new(format!("{} is not suspended", self.name)));
         }
         self.handle.signal(SupervisorSignal::Continue)?;
-        self.harmed.note(|harm| harm.is_halted = false);
+        self.faults.note(|harm| harm.is_halted = false);
         Ok(())
     }
 
@@ -97,20 +97,20 @@ impl FaultNode {
         if self.handle.exit().is_none() {
             return Err(HostError::new(format!("{} is already running", self.name)));
         }
-        if !self.harmed.excuses_end() {
+        if !self.faults.explains_exit() {
             // An unexpected end is not repaired.
             self.runs()?;
         }
         self.note_own_end();
         self.handle.launch(self.launch.clone())?;
         // From here on, an end would be unexpected.
-        self.harmed.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
+        self.faults.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
         Ok(())
     }
 
     /// It may have ended by itself because of the full disk.
     fn note_own_end(&self) {
-        self.harmed.note(|harm| {
+        self.faults.note(|harm| {
             if !std::mem::replace(&mut harm.is_ended, true) {
                 harm.ended_at = Some(Instant::now());
             }
@@ -131,7 +131,7 @@ impl FaultNode {
     /// As [`Self::check_disk`], or when it is not writable.
     pub fn fill_disk(&self) -> Result<(), HostError> {
         // Noted first, as for an intended end.
-        self.harmed.note(|harm| harm.is_starved = true);
+        self.faults.note(|harm| harm.is_starved = true);
         self.own_disk()?.fill()
     }
 
@@ -190,7 +190,7 @@ impl FaultNode {
     ) -> Result<(), HostError> {
         self.runs()?;
         // Noted first, so that its end is not taken for an unexpected one.
-        self.harmed.note(|harm| {
+        self.faults.note(|harm| {
             harm.is_ended = true;
             harm.is_halted = false;
             harm.ended_at = Some(Instant::now());
@@ -204,9 +204,9 @@ impl FaultNode {
     /// # Errors
     /// Why a restarted node does not answer.
     pub fn repair(&self, repair: Repair, limit: Duration) -> Result<bool, HostError> {
-        let harm = self.harmed.read();
+        let harm = self.faults.read();
         if harm.is_halted {
-            self.go_on()?;
+            self.resume()?;
         }
         if harm.is_starved {
             self.free_disk()?;
@@ -222,7 +222,7 @@ impl FaultNode {
         if self.ended_at().is_none() {
             return Ok(true);
         }
-        match (self.harmed.read().is_ended, repair) {
+        match (self.faults.read().is_ended, repair) {
             (true, Repair::Resume) => return Ok(false),
             (true, Repair::Restart) => self.start()?,
             (false, _) => {}
@@ -279,7 +279,7 @@ impl RunningServer {
                 handle: supervisor.handle.clone(),
                 launch: self.again(node, &process.launch),
                 stop: process.stop.clone(),
-                harmed: node.harmed.clone(),
+                faults: node.faults.clone(),
                 target: Some(node.target()),
                 disk: node.place.as_ref().map(FullDisk::of),
             })
@@ -290,7 +290,7 @@ impl RunningServer {
                 handle: node.supervisor.handle.clone(),
                 launch: without(node.launch.clone()?, |argument| argument == "--initial"),
                 stop: Vec::new(),
-                harmed: node.harmed.clone(),
+                faults: node.faults.clone(),
                 target: None,
                 disk: None,
             })

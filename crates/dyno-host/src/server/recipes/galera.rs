@@ -62,8 +62,8 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
         ),
     ]);
     // Needed for row replication, and not MariaDB's default.
-    launch.arguments.extend(instance.unless_asked("binlog_format", "ROW"));
-    launch.arguments.extend(instance.unless_asked("innodb_autoinc_lock_mode", "2"));
+    launch.arguments.extend(instance.default_option("binlog_format", "ROW"));
+    launch.arguments.extend(instance.default_option("innodb_autoinc_lock_mode", "2"));
     Ok(launch)
 }
 

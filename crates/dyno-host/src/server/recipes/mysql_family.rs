@@ -55,7 +55,7 @@ pub(in crate::server) const MARIADB: Recipe = Recipe {
     initialise,
     launch,
     identity: "SELECT @@datadir",
-    furnish,
+    configure_account,
     stop,
 };
 
@@ -146,14 +146,14 @@ pub(in crate::server) fn launch(instance: &ServerInstance<'_>) -> Result<Launch,
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
     arguments.extend(redo_log(instance));
-    arguments.extend(instance.unless_asked("local_infile", "ON"));
+    arguments.extend(instance.default_option("local_infile", "ON"));
     if instance.connections > CONNECTIONS_DEFAULT {
         arguments
-            .extend(instance.unless_asked("max_connections", &instance.connections.to_string()));
+            .extend(instance.default_option("max_connections", &instance.connections.to_string()));
     }
     // Each client prepares its statements on every table; 300 clients reach the default limit of
     // 16,382.
-    arguments.extend(instance.unless_asked("max_prepared_stmt_count", "1048576"));
+    arguments.extend(instance.default_option("max_prepared_stmt_count", "1048576"));
     arguments.extend(options(&instance.server.settings));
     Ok(instance.directories.launch(
         instance.binary.program.clone(),
@@ -190,7 +190,7 @@ fn account_statements(instance: &ServerInstance<'_>) -> String {
     )
 }
 
-fn furnish(
+fn configure_account(
     instance: &ServerInstance<'_>,
     _session: &mut ControlConnection,
 ) -> Result<(), OperationFailure> {

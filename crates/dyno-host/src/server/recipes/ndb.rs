@@ -100,8 +100,8 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
         format!("--ndb-nodeid={}", MANAGEMENT + number),
     ]);
     // Tables are stored in the data nodes by default; servers of a cluster need different ids.
-    launch.arguments.extend(instance.unless_asked("default_storage_engine", "NDBCLUSTER"));
-    launch.arguments.extend(instance.unless_asked("server_id", &number.to_string()));
+    launch.arguments.extend(instance.default_option("default_storage_engine", "NDBCLUSTER"));
+    launch.arguments.extend(instance.default_option("server_id", &number.to_string()));
     Ok(launch)
 }
 

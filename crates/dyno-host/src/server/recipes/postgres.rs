@@ -46,7 +46,7 @@ pub(in crate::server) const RECIPE: Recipe = Recipe {
     initialise,
     launch,
     identity: "SHOW data_directory",
-    furnish,
+    configure_account,
     stop,
 };
 
@@ -106,7 +106,7 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
 }
 
 /// Enables counters per statement when the user configured the library for them.
-fn furnish(
+fn configure_account(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
 ) -> Result<(), OperationFailure> {

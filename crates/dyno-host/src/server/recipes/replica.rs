@@ -14,7 +14,7 @@ pub(in crate::server) const RECIPE: Recipe = Recipe {
     reserved: RESERVED,
     complete: |binary| helper(binary, &["pg_basebackup"]).map(|_| ()),
     initialise,
-    furnish,
+    configure_account,
     ..postgres::RECIPE
 };
 
@@ -56,12 +56,12 @@ fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
 }
 
 /// A replica inherits the extensions of its primary.
-fn furnish(
+fn configure_account(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
 ) -> Result<(), OperationFailure> {
     match instance.cluster_member.as_ref().is_some_and(ClusterMember::is_replica) {
         true => Ok(()),
-        false => (postgres::RECIPE.furnish)(instance, session),
+        false => (postgres::RECIPE.configure_account)(instance, session),
     }
 }

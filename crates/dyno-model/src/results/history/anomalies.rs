@@ -81,9 +81,9 @@ type Version = (u32, u64);
 pub fn find(history: &History) -> Vec<Found> {
     let writes = Writes::of(history);
     let (mut dirty, mut intermediate, mut unrepeated) = (
-        Finder::of(Anomaly::DirtyRead),
-        Finder::of(Anomaly::IntermediateRead),
-        Finder::of(Anomaly::NonRepeatableRead),
+        AnomalyCounter::of(Anomaly::DirtyRead),
+        AnomalyCounter::of(Anomaly::IntermediateRead),
+        AnomalyCounter::of(Anomaly::NonRepeatableRead),
     );
     for (at, attempt) in
         history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
@@ -110,9 +110,9 @@ pub fn find(history: &History) -> Vec<Found> {
 }
 
 /// Counts one kind of anomaly.
-struct Finder(Found);
+struct AnomalyCounter(Found);
 
-impl Finder {
+impl AnomalyCounter {
     fn of(anomaly: Anomaly) -> Self {
         Self(Found { anomaly, count: 0, example: Vec::new() })
     }
@@ -257,8 +257,8 @@ impl Versions {
     }
 
     /// Of the writes based on the same version, all but one missed another.
-    fn lost_updates(&self, history: &History) -> Finder {
-        let mut found = Finder::of(Anomaly::LostUpdate);
+    fn lost_updates(&self, history: &History) -> AnomalyCounter {
+        let mut found = AnomalyCounter::of(Anomaly::LostUpdate);
         for ((object, _), readers) in &self.0 {
             for pair in readers.and_wrote.windows(2) {
                 found.case(history, pair, &[*object]);
@@ -268,7 +268,7 @@ impl Versions {
     }
 
     /// Pairs in which each read what the other overwrote, in two objects.
-    fn write_skews(&self, history: &History) -> Finder {
+    fn write_skews(&self, history: &History) -> AnomalyCounter {
         // Readers of an overwritten version: the first must precede the second.
         let mut before: HashMap<(At, At), u32> = HashMap::new();
         let mut order = Vec::new();
@@ -281,7 +281,7 @@ impl Versions {
                 }
             }
         }
-        let mut found = Finder::of(Anomaly::WriteSkew);
+        let mut found = AnomalyCounter::of(Anomaly::WriteSkew);
         for (earlier, later) in order.into_iter().filter(|(earlier, later)| earlier < later) {
             if let Some(back) = before.get(&(later, earlier)) {
                 found.case(history, &[earlier, later], &[before[&(earlier, later)], *back]);

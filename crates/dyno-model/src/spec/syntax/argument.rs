@@ -14,7 +14,7 @@ pub(in crate::spec) fn apply(
     let text = &sources[source].text;
     match read(text, source, problems) {
         Err(diagnostic) => problems.report(*diagnostic),
-        Ok((path, value)) => lay(document, &path, value, problems),
+        Ok((path, value)) => override_with(document, &path, value, problems),
     }
 }
 
@@ -92,7 +92,7 @@ fn path(text: &str, source: usize) -> Result<Vec<Step>, Box<Diagnostic>> {
 
 /// Applies a profile to a document. `system` as a table changes keys of the systems that it names;
 /// as a list it replaces all of them.
-pub(in crate::spec) fn lay_profile(document: &mut Table, profile: &Table, problems: &Problems) {
+pub(in crate::spec) fn apply_profile(document: &mut Table, profile: &Table, problems: &Problems) {
     let is_by_name =
         |entry: &&Entry| entry.key == "system" && matches!(entry.node.value, Value::Table(_));
     let (by_name, others): (Vec<&Entry>, Vec<&Entry>) =
@@ -102,12 +102,12 @@ pub(in crate::spec) fn lay_profile(document: &mut Table, profile: &Table, proble
         let Value::Table(systems) = &entry.node.value else { continue };
         for system in &systems.entries {
             let path = [(entry.key.clone(), entry.key_span), (system.key.clone(), system.key_span)];
-            lay(document, &path, system.node.clone(), problems);
+            override_with(document, &path, system.node.clone(), problems);
         }
     }
 }
 
-fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
+fn override_with(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
     match path {
         [(first, span), ..] if first == "profile" => {
             let help = "choose one with `--profile NAME`, then set its keys";

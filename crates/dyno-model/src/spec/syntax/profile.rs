@@ -44,7 +44,7 @@ pub(in crate::spec) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
     profiles
 }
 
-pub(in crate::spec) fn lay(
+pub(in crate::spec) fn override_with(
     document: &mut Table,
     name: &str,
     profiles: &[Entry],
@@ -54,7 +54,7 @@ pub(in crate::spec) fn lay(
     if let Some(Entry { node: Node { value: Value::Table(overlay), .. }, .. }) =
         profiles.iter().find(|profile| profile.key == name)
     {
-        argument::lay_profile(document, overlay, problems);
+        argument::apply_profile(document, overlay, problems);
         return;
     }
     let known: Vec<&str> = profiles.iter().map(|profile| profile.key.as_str()).collect();

@@ -2,7 +2,7 @@
 //! continues.
 
 use crate::spec::diagnostic::{Diagnostic, Problems, Span};
-use crate::spec::keys::{RATES, RATES_IN_WORDS, Section, Takes};
+use crate::spec::keys::{RATES, RATES_IN_WORDS, Section, ValueType};
 use crate::spec::quantity;
 use crate::spec::tree::{Node, Table, Value};
 use crate::units::Nanos;
@@ -144,8 +144,9 @@ impl<'a> Fields<'a> {
 
     /// A whole number of a key, alone or an item of its list, in the range that the key declares.
     pub(in crate::spec) fn number<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
-        let (Takes::Integer(range) | Takes::IntegerOrList(range) | Takes::Integers(range)) =
-            self.takes(key)
+        let (ValueType::Integer(range)
+        | ValueType::IntegerOrList(range)
+        | ValueType::Integers(range)) = self.value_type(key)
         else {
             unreachable!("{key} takes no whole number by keys.rs")
         };
@@ -153,13 +154,13 @@ impl<'a> Fields<'a> {
             .and_then(|number| T::try_from(number).ok())
     }
 
-    pub(in crate::spec) fn takes(&self, key: &str) -> &'static Takes {
+    pub(in crate::spec) fn value_type(&self, key: &str) -> &'static ValueType {
         let found = self.section.keys.iter().find(|known| known.name == key);
-        &found.expect("whoever asks for a key has looked for its value by keys.rs").takes
+        &found.expect("whoever asks for a key has looked for its value by keys.rs").value_type
     }
 
     pub(in crate::spec) fn duration(&self, key: &str) -> Option<Nanos> {
-        let Takes::Duration { is_positive } = self.takes(key) else {
+        let ValueType::Duration { is_positive } = self.value_type(key) else {
             unreachable!("{key} takes no duration by keys.rs")
         };
         let node = self.node(key)?;
@@ -191,9 +192,9 @@ impl<'a> Fields<'a> {
 
     /// A rate per second of a key, alone or an item of its list.
     pub(in crate::spec) fn rate(&self, key: &str, node: &Node) -> Option<f64> {
-        let is_zero_taken = match self.takes(key) {
-            Takes::Rate | Takes::RateOrClients => false,
-            Takes::StageRate => true,
+        let is_zero_taken = match self.value_type(key) {
+            ValueType::Rate | ValueType::RateOrClients => false,
+            ValueType::StageRate => true,
             _ => unreachable!("{key} takes no rate by keys.rs"),
         };
         let path = self.path(key);

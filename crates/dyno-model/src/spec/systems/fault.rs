@@ -156,12 +156,12 @@ fn object(
     let names = match &system.source {
         SystemSource::Managed(server) if server.kind.engine().is_server() => nodes(server, action),
         SystemSource::Existing(existing)
-            if action.part() == FaultPart::Way
+            if action.part() == FaultPart::NetworkPath
                 && matches!(existing.endpoint, Endpoint::Tcp { .. }) =>
         {
             vec![ALONE.to_owned()]
         }
-        SystemSource::Existing(_) if action.part() == FaultPart::Way => {
+        SystemSource::Existing(_) if action.part() == FaultPart::NetworkPath => {
             let message = format!(
                 "dyno cannot {action} `{}`: its clients do not connect over TCP",
                 system.name
@@ -202,7 +202,7 @@ const ALONE: &str = "server";
 /// they connect to.
 fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
     let mut names = server.node_names();
-    if action.part() == FaultPart::Way {
+    if action.part() == FaultPart::NetworkPath {
         names.truncate(server.nodes as usize);
     }
     names

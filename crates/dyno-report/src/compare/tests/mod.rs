@@ -72,7 +72,7 @@ fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name()
         "it is worse over all configurations"
     );
     model.outcome.worse_over_all = 0;
-    (model.over_all, model.statements) = (Vec::new(), Vec::new());
+    (model.overall, model.statements) = (Vec::new(), Vec::new());
     assert_eq!(github::annotations(&model, EN).lines().count(), 1);
     assert!(github::annotations(&model, EN).starts_with("::notice title="));
     assert!(!github::summary(&model, EN).contains('|'), "nothing to show");
@@ -355,8 +355,8 @@ fn a_level_is_told_only_of_intervals_that_are_there() {
         render(model, Format::Text, EN).lines().last().unwrap_or_default().to_owned()
     };
     assert!(last(&model).contains("The interval has level"), "{}", last(&model));
-    for over_all in &mut model.over_all {
-        over_all.effect.interval_level = Some(0.95);
+    for overall in &mut model.overall {
+        overall.effect.interval_level = Some(0.95);
     }
     assert!(!last(&model).contains("The interval has level"), "{}", last(&model));
 }

@@ -1,6 +1,6 @@
 //! Latency heat maps: response times over the course of a trial.
 
-use crate::chart::heat_map::{HeatChart, HeatStretch};
+use crate::chart::heat_map::{HeatChart, HeatMapColumn};
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, axis_label};
 use crate::figures;
@@ -22,7 +22,7 @@ pub(in crate::html) fn of_configuration(
         title: &fill!(page::CHART_TITLE_HEAT, page.lang, trial, configuration = name),
         description: &fill!(page::CHART_DESCRIPTION_HEAT, page.lang, trial),
     };
-    let stretch = |column: &HeatColumn| HeatStretch {
+    let stretch = |column: &HeatColumn| HeatMapColumn {
         start: column.start_s,
         length: column.length_s,
         counts: column.counts.clone(),

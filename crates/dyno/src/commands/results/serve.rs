@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use crate::ui::page_server::PageServer;
-use dyno_live::server::RunsSite;
+use dyno_live::server::ResultsHandler;
 use dyno_model::exit_code;
 use std::sync::Arc;
 use std::thread;
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// When there are no results, or the address cannot be used.
 pub(crate) fn serve(arguments: &ServeArguments, printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
-    let site = RunsSite::new(arguments.results.clone(), arguments.language.lang)?;
+    let site = ResultsHandler::new(arguments.results.clone(), arguments.language.lang)?;
     let address = PageServer::new(arguments.listen)?.serve(Arc::new(site))?;
     printer.diagnosis(&dyno_report::runs_at(&address, arguments.language.lang));
     while !interrupts.is_requested() {

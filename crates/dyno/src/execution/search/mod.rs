@@ -167,8 +167,12 @@ impl Steps<'_, '_> {
         };
         let trial = Trial { id, ..self.trial.clone() };
         let name = self.search.transaction.as_deref();
-        let mut heard =
-            Heard { listener: &mut *self.listener, is_kept, name, responses: Responses::default() };
+        let mut heard = StepListener {
+            listener: &mut *self.listener,
+            is_kept,
+            name,
+            responses: Responses::default(),
+        };
         let record = (self.metric)(&trial, &under, &mut heard)?;
         Ok((record, heard.responses))
     }
@@ -213,7 +217,7 @@ fn abandoned(record: &TrialRecord) -> Missing {
 
 /// Collects response times. It forwards events of a step only if they concern systems, or if the
 /// step is the trial.
-struct Heard<'l> {
+struct StepListener<'l> {
     listener: &'l mut dyn Listener,
     is_kept: bool,
     /// Name of the transactions that count; `None`: all.
@@ -221,7 +225,7 @@ struct Heard<'l> {
     responses: Responses,
 }
 
-impl Heard<'_> {
+impl StepListener<'_> {
     /// The listener for the trial's events.
     fn kept(&mut self) -> Option<&mut dyn Listener> {
         match self.is_kept {
@@ -231,7 +235,7 @@ impl Heard<'_> {
     }
 }
 
-impl Listener for Heard<'_> {
+impl Listener for StepListener<'_> {
     fn event(&mut self, event: &Event) {
         let is_of_system = matches!(
             event,

@@ -319,7 +319,7 @@ fn a_step_takes_the_response_times_that_its_limit_is_about() {
         interval.censored = Some(times(4));
         let mut listening = Listening::default();
         let responses = Responses::default();
-        let mut heard = Heard { listener: &mut listening, is_kept: false, name, responses };
+        let mut heard = StepListener { listener: &mut listening, is_kept: false, name, responses };
         heard.interval(&interval);
         (heard.responses.committed.len(), heard.responses.censored.len())
     };

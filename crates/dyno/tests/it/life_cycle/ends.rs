@@ -11,7 +11,7 @@ use dyno_model::event::Phase;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, ServerKind, StopRule};
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{Silencer, processes_with, require_server, wait_until};
+use dyno_testkit::{BlackholeProxy, processes_with, require_server, wait_until};
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
     {
         let server =
             serve(protocol, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
-        let silencer = Silencer::new("127.0.0.1", server.local_addr.port());
+        let silencer = BlackholeProxy::new("127.0.0.1", server.local_addr.port());
         silencer.listen_for("SELECT c FROM sbtest1");
         let address = silencer.address();
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };

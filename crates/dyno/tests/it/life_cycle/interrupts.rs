@@ -10,7 +10,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{Silencer, TIMEOUT, require_server, running_server, wait_until};
+use dyno_testkit::{BlackholeProxy, TIMEOUT, require_server, running_server, wait_until};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ const MOMENTS: [Moment; 5] = [
 ];
 
 impl Moment {
-    fn spec(&self, target: &Target, silencer: &Silencer) -> String {
+    fn spec(&self, target: &Target, silencer: &BlackholeProxy) -> String {
         let Target { engine, user, database, .. } = target;
         format!(
             "title = \"Silent\"\n[[system]]\nname = \"S\"\nurl = \"{engine}://{user}@{}/{database}\"\n\
@@ -112,7 +112,7 @@ impl Moment {
         let Endpoint::Tcp { host, port } = &target.endpoint else {
             panic!("servers of tests listen to TCP")
         };
-        let silencer = Silencer::new(host, *port);
+        let silencer = BlackholeProxy::new(host, *port);
         bench.file("silent.toml", self.spec(target, &silencer));
         let mut command = bench.command(&["run", "silent.toml", "--out", "r"]);
         command.env(PASSWORD, target.password.reveal());

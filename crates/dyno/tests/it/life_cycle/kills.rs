@@ -20,14 +20,19 @@ const KILLS: usize = 8;
 
 /// Ways to end a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum NetworkPath {
     Kill,
     Interrupt,
     InterruptTwice,
     KillServer,
 }
 
-const WAYS: [Way; 4] = [Way::Kill, Way::Interrupt, Way::InterruptTwice, Way::KillServer];
+const WAYS: [NetworkPath; 4] = [
+    NetworkPath::Kill,
+    NetworkPath::Interrupt,
+    NetworkPath::InterruptTwice,
+    NetworkPath::KillServer,
+];
 
 fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok().and_then(|value| value.parse().ok())
@@ -72,25 +77,25 @@ fn what_is_left(bench: &Bench, before: &[String]) -> Vec<String> {
 }
 
 /// Sends what ends the run, if it still runs. Whether it met anybody.
-fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool {
+fn end(child: &mut Child, way: NetworkPath, scratch: &Path, random: &mut Random) -> bool {
     let pid = child.id();
     let is_running =
         |child: &mut Child| child.try_wait().expect("its state can be asked").is_none();
     if !is_running(child) {
         return false;
     }
-    let mut is_met = way != Way::KillServer;
+    let mut is_met = way != NetworkPath::KillServer;
     match way {
-        Way::Kill => child.kill().expect("it runs or is to be waited for"),
-        Way::Interrupt => signal("-INT", pid),
-        Way::InterruptTwice => {
+        NetworkPath::Kill => child.kill().expect("it runs or is to be waited for"),
+        NetworkPath::Interrupt => signal("-INT", pid),
+        NetworkPath::InterruptTwice => {
             signal("-INT", pid);
             std::thread::sleep(Duration::from_millis(random.below(400)));
             if is_running(child) {
                 signal("-INT", pid);
             }
         }
-        Way::KillServer => {
+        NetworkPath::KillServer => {
             // Its supervisor has the folder in its arguments or environment, too; the server has a
             // data folder below it.
             let servers = processes_with(&format!("{}/dyno-", scratch.display()));
@@ -115,7 +120,7 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
 fn ended_run(
     bench: &Bench,
     arguments: &[&str],
-    way: Way,
+    way: NetworkPath,
     random: &mut Random,
     longest: u64,
 ) -> (Ended, bool) {
@@ -146,7 +151,11 @@ fn whole(folder: &Path) -> BTreeMap<String, usize> {
 
 /// Ends a run again and again until it has measured everything; how often it was ended, by way, and
 /// the longest time until nothing was left.
-fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usize>) -> Duration {
+fn campaign(
+    kind: ServerKind,
+    random: &mut Random,
+    ends: &mut BTreeMap<NetworkPath, usize>,
+) -> Duration {
     let longest = if kind == ServerKind::Sqlite { 2_500 } else { 9_000 };
     let bench = Bench::new();
     bench.file("spec.toml", spec(kind));
@@ -187,7 +196,7 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usiz
         let told = match ended.code {
             _ if ended.is_done() => done == 4,
             5 | 6 | 130 => true,
-            -1 => way == Way::Kill,
+            -1 => way == NetworkPath::Kill,
             _ => false,
         };
         assert!(told, "{way:?} {kind:?} attempt {attempt}, {done} done: {ended}");

@@ -10,7 +10,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{Pooler, RunningServer, Silencer, running_server, wait_until};
+use dyno_testkit::{BlackholeProxy, Pooler, RunningServer, running_server, wait_until};
 
 /// A database that runs already.
 struct Host {
@@ -235,7 +235,7 @@ fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanu
         let Endpoint::Tcp { host: name, port } = &host.target.endpoint else {
             panic!("it listens to TCP")
         };
-        let silencer = Silencer::new(name, *port);
+        let silencer = BlackholeProxy::new(name, *port);
         // The lock comes before the marker.
         silencer.listen_for(if kind == ServerKind::Postgres {
             "try_advisory_lock"

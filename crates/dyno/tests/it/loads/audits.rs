@@ -13,7 +13,7 @@ use dyno_model::plan::{LoadPlan, ServerKind, StopRule, Trial, WorkloadPlan};
 use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
-use dyno_testkit::{AnswerThief, running_server};
+use dyno_testkit::{ResponseDroppingProxy, running_server};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -117,11 +117,11 @@ pub(crate) fn session(target: &Target, sql: &str) -> Connection {
 }
 
 /// The server behind a thief of answers; statements travel as text, which the thief can read.
-fn robbed(target: &Target, text: &'static str, answers: usize) -> (AnswerThief, Target) {
+fn robbed(target: &Target, text: &'static str, answers: usize) -> (ResponseDroppingProxy, Target) {
     let Endpoint::Tcp { host, port } = &target.endpoint else {
         panic!("managed servers listen on TCP")
     };
-    let thief = AnswerThief::new(host, *port, text, answers);
+    let thief = ResponseDroppingProxy::new(host, *port, text, answers);
     let address = thief.address();
     let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
     (thief, Target { endpoint, query_mode: QueryMode::Simple, ..target.clone() })
@@ -132,12 +132,12 @@ fn balance(record: &TrialRecord) -> Balance {
 }
 
 /// Changes the data when the audit begins.
-pub(crate) struct Meddler<'a> {
+pub(crate) struct LostUpdateInjector<'a> {
     pub(crate) target: &'a Target,
     pub(crate) sql: Option<&'a str>,
 }
 
-impl Listener for Meddler<'_> {
+impl Listener for LostUpdateInjector<'_> {
     fn event(&mut self, event: &Event) {
         if let (Event::PhaseStarted { phase: Phase::Audit, .. }, Some(sql)) = (event, self.sql) {
             query(self.target, sql);
@@ -157,7 +157,7 @@ fn commits_in_doubt_that_took_effect_hide_no_loss() {
         {
             work.prepare(&direct);
             let (thief, target) = robbed(&direct, "COMMIT", 8);
-            let mut meddler = Meddler { target: &direct, sql };
+            let mut meddler = LostUpdateInjector { target: &direct, sql };
             let record = work.run(&target, &AtomicUsize::new(0), &mut meddler);
             let counters = &record.counters;
             assert_eq!(
@@ -174,13 +174,13 @@ fn commits_in_doubt_that_took_effect_hide_no_loss() {
 
 /// Takes one from a counter and adds one to another while clients work, and ends the trial when
 /// they have gone on.
-struct Thimblerigger<'a> {
+struct BalancedUpdateInjector<'a> {
     target: &'a Target,
     interrupts: &'a AtomicUsize,
     intervals: u32,
 }
 
-impl Listener for Thimblerigger<'_> {
+impl Listener for BalancedUpdateInjector<'_> {
     fn interval(&mut self, interval: &IntervalRecord) {
         if interval.transaction.is_empty() {
             return;
@@ -202,7 +202,8 @@ fn a_lost_update_that_was_witnessed_is_a_violation_though_the_sum_is_right() {
         let work = Work::rush("for-update", 2, 4, StopRule::Duration(Nanos(600 * SECOND)));
         work.prepare(&target);
         let interrupts = AtomicUsize::new(0);
-        let mut listener = Thimblerigger { target: &target, interrupts: &interrupts, intervals: 0 };
+        let mut listener =
+            BalancedUpdateInjector { target: &target, interrupts: &interrupts, intervals: 0 };
         let record = work.run(&target, &interrupts, &mut listener);
         let [
             AuditCheck::LostUpdates {

@@ -1,7 +1,7 @@
 //! The workload `crud`: its audit on SQLite and on real servers, with losses that are planted, and
 //! what a killed run leaves.
 
-use crate::audits::{Meddler, Work};
+use crate::audits::{LostUpdateInjector, Work};
 use crate::program::{Bench, records};
 use crate::running::Running;
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
@@ -25,7 +25,7 @@ fn crud(options: &[(&'static str, OptionValue)]) -> Work {
 
 fn measure(work: &Work, target: &Target, meddling: Option<&str>) -> TrialRecord {
     work.prepare(target);
-    work.run(target, &AtomicUsize::new(0), &mut Meddler { target, sql: meddling })
+    work.run(target, &AtomicUsize::new(0), &mut LostUpdateInjector { target, sql: meddling })
 }
 
 fn query(target: &Target, sql: &str) {

@@ -1,7 +1,7 @@
 //! The workloads with a temporary table and without, on SQLite and on real servers: their audits,
 //! and their counts beside the servers' own.
 
-use crate::audits::{Meddler, Work};
+use crate::audits::{LostUpdateInjector, Work};
 use crate::program::{Bench, SETTLING_QUESTIONS_MAX, questions_max, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
@@ -21,7 +21,7 @@ fn on_sqlite(kind: &'static str, sql: Option<&str>) -> TrialRecord {
     let work =
         Work::new(kind, &[("rows", OptionValue::Integer(200))], 3, StopRule::Transactions(50));
     assert_eq!(work.prepare(&target), 200);
-    work.run(&target, &AtomicUsize::new(0), &mut Meddler { target: &target, sql })
+    work.run(&target, &AtomicUsize::new(0), &mut LostUpdateInjector { target: &target, sql })
 }
 
 /// What the sums of c1 and c2 differ from what they have to be.

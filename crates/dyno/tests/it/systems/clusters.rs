@@ -34,19 +34,19 @@ fn nodes(server: &RunningServer) -> Vec<Node> {
 
 /// Holds a node up from before the clients begin, so that it neither commits nor repeats what
 /// others commit: until the audit has begun, or until this is dropped.
-struct Hindrance {
+struct BlockingSession {
     node: Target,
     is_over_at_audit: bool,
     release: Option<Sender<()>>,
 }
 
-impl Hindrance {
+impl BlockingSession {
     fn of(server: &RunningServer, is_over_at_audit: bool) -> Self {
         Self { node: server.target(), is_over_at_audit, release: None }
     }
 }
 
-impl Listener for Hindrance {
+impl Listener for BlockingSession {
     fn event(&mut self, event: &Event) {
         match event {
             Event::PhaseStarted { phase: Phase::Connecting, .. } => {
@@ -99,7 +99,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     let mut work = in_place(StopRule::Duration(Nanos(SECOND / 2)));
     work.load.grace = Nanos(SECOND / 5);
     assert!(work.prepare(&server.target()) > 0);
-    let record = work.run_on(nodes(&server), &nobody, &mut Hindrance::of(&server, true));
+    let record = work.run_on(nodes(&server), &nobody, &mut BlockingSession::of(&server, true));
     // Its own clients were cut off; what the others committed is all there.
     assert!(record.counters.committed > 0 && record.counters.unfinished == 2);
     assert_eq!(record.audit.verdict(), AuditVerdict::Undecided, "{:?}", record.audit);
@@ -107,7 +107,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     // The second does not let go of its clients: their statements would take effect in the middle
     // of the next trial.
     let second = server.nodes().nth(1).expect("three nodes");
-    let mut hindrance = Hindrance::of(second, false);
+    let mut hindrance = BlockingSession::of(second, false);
     assert!(work.prepare(&server.target()) > 0);
     let record = work.run_on(nodes(&server), &nobody, &mut hindrance);
     assert_eq!((record.counters.unfinished, record.audit.unsettled), (2, 0), "{:?}", record.audit);

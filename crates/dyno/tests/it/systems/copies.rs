@@ -8,7 +8,7 @@ use crate::shop::Shop;
 use dyno_host::copies;
 use dyno_model::event::Phase;
 use dyno_model::target::{Endpoint, Engine};
-use dyno_testkit::{Silencer, wait_until};
+use dyno_testkit::{BlackholeProxy, wait_until};
 use std::process::{Command, Stdio};
 
 /// With an index and without, and scripts that write.
@@ -96,7 +96,7 @@ fn a_copy_that_bears_no_mark_yet_when_its_run_is_killed_is_found_by_cleanup() {
         let Endpoint::Tcp { host, port } = &shop.target.endpoint else {
             panic!("it listens to TCP")
         };
-        let silencer = Silencer::new(host, *port);
+        let silencer = BlackholeProxy::new(host, *port);
         // The lock comes before the mark.
         silencer.listen_for(lock);
         shop.url = shop.url.replace(&format!("{host}:{port}"), &silencer.address().to_string());

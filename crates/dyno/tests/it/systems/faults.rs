@@ -242,7 +242,7 @@ fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
     let command = "[[fault]]\nat = \"300ms\"\naction = \"run\"\ncommand = \"echo no; exit 3\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"1s\"", command));
     let found = record.warnings.iter().find_map(|warning| match warning {
-        Warning::FaultNotMade { action, node, reason } => {
+        Warning::FaultNotInjected { action, node, reason } => {
             Some((*action, node.as_str(), reason.as_str()))
         }
         _ => None,

@@ -1,6 +1,6 @@
 //! Keys of `[[background]]`, background workloads.
 
-use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+use super::section::{CLIENTS_MAX, Section, ValueType, key, typed_key};
 
 /// A background workload.
 pub static BACKGROUND: Section = Section {
@@ -18,10 +18,10 @@ pub static BACKGROUND: Section = Section {
             "its workload, with all keys of `[workload]`. It can use tables that `[workload]` \
              creates, but both must not change the same tables",
         ),
-        ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`").help("number of clients"),
-        ranged("rate", Takes::Rate, "none: a closed loop")
+        typed_key("clients", ValueType::Integer(1..=CLIENTS_MAX), "`1`").help("number of clients"),
+        typed_key("rate", ValueType::Rate, "none: a closed loop")
             .help("open loop: arrival rate, whether or not the system keeps up"),
-        ranged("think", Takes::Duration { is_positive: true }, "none")
+        typed_key("think", ValueType::Duration { is_positive: true }, "none")
             .help("closed loop: mean think time before each transaction, as `load.think`"),
     ],
 };

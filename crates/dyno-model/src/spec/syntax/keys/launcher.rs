@@ -1,6 +1,6 @@
 //! Keys of `[launcher]`.
 
-use super::section::{Section, Takes, key, ranged};
+use super::section::{Section, ValueType, key, typed_key};
 
 /// What starts the load generators.
 pub static LAUNCHER: Section = Section {
@@ -34,7 +34,7 @@ pub static LAUNCHER: Section = Section {
         ),
         key("program", "path", "this program; `dyno` for `ssh`")
             .help("path of dyno on the machines of the generators; the same version as here"),
-        ranged("cpus", Takes::Integer(0..=1_000), "1").help(
+        typed_key("cpus", ValueType::Integer(0..=1_000), "1").help(
             "for `kubernetes`: processors that each generator requests and is limited to; 0: it \
              shares those of its node",
         ),

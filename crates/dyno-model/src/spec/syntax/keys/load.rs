@@ -1,6 +1,6 @@
 //! Keys of `[load]` and of its subtables.
 
-use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+use super::section::{CLIENTS_MAX, Section, ValueType, key, typed_key};
 
 /// Number of clients, arrivals, and length of trials.
 pub static LOAD: Section = Section {
@@ -10,7 +10,7 @@ pub static LOAD: Section = Section {
             `transactions_per_client`, `rows`, `duration` and `stages`; one in a profile or with \
             `--set` replaces that of the file.",
     keys: &[
-        ranged("clients", Takes::IntegerOrList(1..=CLIENTS_MAX), "required")
+        typed_key("clients", ValueType::IntegerOrList(1..=CLIENTS_MAX), "required")
             .help("concurrent clients; a list gives one configuration each"),
         key("databases", "1 to 100, or a list of names", "`1`: that of the system").help(
             "number or names of databases on one server: client *i* works in database *i* modulo \
@@ -19,55 +19,55 @@ pub static LOAD: Section = Section {
              and so on appended. PostgreSQL, MariaDB and MySQL; dyno creates missing databases, \
              and drops them again",
         ),
-        ranged("transactions", Takes::Integer(1..=i64::MAX), "one of five")
+        typed_key("transactions", ValueType::Integer(1..=i64::MAX), "one of five")
             .help("measure this many transactions in total"),
-        ranged("transactions_per_client", Takes::Integer(1..=i64::MAX), "one of five")
+        typed_key("transactions_per_client", ValueType::Integer(1..=i64::MAX), "one of five")
             .help("measure this many transactions per client"),
-        ranged("rows", Takes::Integer(1..=i64::MAX), "one of five").help(
+        typed_key("rows", ValueType::Integer(1..=i64::MAX), "one of five").help(
             "measure until the table has this many rows, including those loaded before; for \
              workloads whose table grows, such as `mass-insert`",
         ),
-        ranged("milestones", Takes::Integers(1..=i64::MAX), "ten equal steps").help(
+        typed_key("milestones", ValueType::Integers(1..=i64::MAX), "ten equal steps").help(
             "with `rows`: numbers of rows at which the report compares, rising and at most \
                    `rows`",
         ),
-        ranged("duration", Takes::Duration { is_positive: true }, "one of five")
+        typed_key("duration", ValueType::Duration { is_positive: true }, "one of five")
             .help("measure for this long"),
-        ranged(
+        typed_key(
             "warmup",
-            Takes::Duration { is_positive: false },
+            ValueType::Duration { is_positive: false },
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
         )
         .help("time that the load runs before the measurement; not in the results"),
-        ranged("grace", Takes::Duration { is_positive: false }, "`5s`").help(
+        typed_key("grace", ValueType::Duration { is_positive: false }, "`5s`").help(
             "time that transactions in flight get at the end of the measurement before they \
                    are cancelled",
         ),
-        ranged(
+        typed_key(
             "time_limit",
-            Takes::Duration { is_positive: true },
+            ValueType::Duration { is_positive: true },
             "`10m` when transactions or rows are counted, else `duration`",
         )
         .help("maximum duration of the measurement, in case the server hangs"),
-        ranged(
+        typed_key(
             "workers",
-            Takes::Integer(1..=1024),
+            ValueType::Integer(1..=1024),
             "measured, or derived from clients and machine",
         )
         .help("threads of the load generator"),
-        ranged("generators", Takes::Integer(1..=10_000), "none: this process").help(
+        typed_key("generators", ValueType::Integer(1..=10_000), "none: this process").help(
             "processes that drive the clients, started by `[launcher]`; client *i* is driven by \
              generator *i* modulo their number, and does the same whatever their number",
         ),
-        ranged("think", Takes::Duration { is_positive: true }, "none").help(
+        typed_key("think", ValueType::Duration { is_positive: true }, "none").help(
             "closed loop: mean think time of each client before each transaction, exponentially \
              distributed",
         ),
-        ranged("statement_timeout", Takes::Duration { is_positive: true }, "none").help(
+        typed_key("statement_timeout", ValueType::Duration { is_positive: true }, "none").help(
             "timeout of a statement or request; then it fails with `timeout`, and the client \
              closes the connection and opens another, in a cluster to the next node; not for `lua`",
         ),
-        ranged("rate", Takes::Rate, "none: a closed loop").help(
+        typed_key("rate", ValueType::Rate, "none: a closed loop").help(
             "open loop: arrival rate over all clients, whether or not the system keeps \
              up",
         ),
@@ -85,7 +85,7 @@ pub static LOAD: Section = Section {
             "saturation search: each trial finds the highest rate, or number of clients up to \
              `clients`, that meets a limit",
         ),
-        ranged("attempts_max", Takes::Integer(1..=1000), "10")
+        typed_key("attempts_max", ValueType::Integer(1..=1000), "10")
             .help("maximum attempts per transaction; 1 means no retry"),
     ],
 };
@@ -110,7 +110,7 @@ pub static FIND: Section = Section {
         ),
         key("transaction", "name of a transaction", "all").help("transaction that the limit \
             applies to"),
-        ranged("from", Takes::RateOrClients, "by a short measurement, 1 client").help(
+        typed_key("from", ValueType::RateOrClients, "by a short measurement, 1 client").help(
             "the load of the first step; without it, a search for a rate starts from the \
              throughput of all clients in a closed loop",
         ),
@@ -126,11 +126,15 @@ pub static STAGE: Section = Section {
             initial load of the first stage. The report has results for each stage.",
     keys: &[
         key("name", "string, unique", "its number").help("name in the report"),
-        ranged("duration", Takes::Duration { is_positive: true }, "required, except for a file")
-            .help("duration of the stage; the profile in a file is scaled to it"),
-        ranged("rate", Takes::StageRate, "one of three")
+        typed_key(
+            "duration",
+            ValueType::Duration { is_positive: true },
+            "required, except for a file",
+        )
+        .help("duration of the stage; the profile in a file is scaled to it"),
+        typed_key("rate", ValueType::StageRate, "one of three")
             .help("open loop: arrival rate; a list of two values is a linear ramp"),
-        ranged("clients", Takes::IntegerOrList(0..=CLIENTS_MAX), "one of three")
+        typed_key("clients", ValueType::IntegerOrList(0..=CLIENTS_MAX), "one of three")
             .help("closed loop: active clients; a list of two values is a linear ramp"),
         key("file", "path, relative to the spec", "one of three").help(
             "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, \

@@ -12,10 +12,10 @@ pub use launcher::LAUNCHER;
 pub use load::{FIND, LOAD, STAGE};
 pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
-pub use section::{Key, Section, Takes};
+pub use section::{Key, Section, ValueType};
 
 pub(in crate::spec) use section::{CLIENTS_MAX, RATES, RATES_IN_WORDS, WEIGHT_MAX};
-use section::{key, ranged};
+use section::{key, typed_key};
 
 /// All sections, in the order of a spec.
 pub const SECTIONS: [&Section; 25] = [
@@ -111,7 +111,7 @@ pub static SYSTEM: Section = Section {
             "how statements are sent: prepared once, as text each time, or (PostgreSQL only) \
              parsed and bound each time",
         ),
-        ranged("connect_timeout", Takes::Duration { is_positive: true }, "`10s`").help(
+        typed_key("connect_timeout", ValueType::Duration { is_positive: true }, "`10s`").help(
             "timeout for connecting and logging in; administrative queries may take three times as \
              long",
         ),
@@ -171,7 +171,7 @@ pub static HOOKS: Section = Section {
             "with `start`: stops the system at the end of its restart group, when the start fails, \
              and when dyno ends or is killed",
         ),
-        ranged("time_limit", Takes::Duration { is_positive: true }, "`5m`")
+        typed_key("time_limit", ValueType::Duration { is_positive: true }, "`5m`")
             .help("timeout of each command, and of the wait for the server after them"),
     ],
 };
@@ -190,12 +190,12 @@ pub static SERVER: Section = Section {
             "required",
         )
         .help("product to start"),
-        ranged("nodes", Takes::Integer(1..=9), "3 for `galera`, 2 for `ndb` and `postgres-replica`").help(
+        typed_key("nodes", ValueType::Integer(1..=9), "3 for `galera`, 2 for `ndb` and `postgres-replica`").help(
             "servers of a cluster (SQL nodes for `ndb`), all on this machine; clients are \
              distributed round-robin. With `postgres-replica`, one server is the primary, which \
              serves all clients until it fails",
         ),
-        ranged("data_nodes", Takes::Integer(1..=8), "2 for `ndb`").help(
+        typed_key("data_nodes", ValueType::Integer(1..=8), "2 for `ndb`").help(
             "data nodes of `ndb`, a multiple of its setting `NoOfReplicas` (default 2)",
         ),
         key("synchronous", "true or false", "`false`").help(
@@ -245,11 +245,11 @@ pub static REQUEST: Section = Section {
             "headers other than Host, Content-Length, Cookie and Connection, which dyno sets",
         ),
         key("body", "string", "none").help("request body"),
-        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299")
+        typed_key("status", ValueType::IntegerOrList(200..=599), "200 to 299")
             .help("status codes that count as success"),
         key("body_holds", "string", "anything")
             .help("text that the response body must contain; otherwise the request failed"),
-        ranged("weight", Takes::Integer(1..=1_000_000), "1").help("relative frequency"),
+        typed_key("weight", ValueType::Integer(1..=1_000_000), "1").help("relative frequency"),
     ],
 };
 
@@ -263,8 +263,8 @@ pub static SCRIPT: Section = Section {
     keys: &[
         key("name", "string", "the file's name without its suffix")
             .help("name in the report; required with `sql`"),
-        ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1").help("relative frequency"),
-        ranged("think", Takes::Duration { is_positive: true }, "`load.think`")
+        typed_key("weight", ValueType::Integer(1..=WEIGHT_MAX), "1").help("relative frequency"),
+        typed_key("think", ValueType::Duration { is_positive: true }, "`load.think`")
             .help("closed loop: mean think time before it, exponentially distributed"),
         key("file", "path", "`file` or `sql`").help("path of the script, relative to the spec"),
         key("sql", "string", "`file` or `sql`").help("text of the script"),
@@ -278,16 +278,16 @@ pub static DESIGN: Section = Section {
     about: "Randomised complete blocks: each block runs every configuration once, in its own \
             random order.",
     keys: &[
-        ranged("blocks", Takes::Integer(1..=1000), "5").help(
+        typed_key("blocks", ValueType::Integer(1..=1000), "5").help(
             "number of blocks, which is the number of repeats; or `\"auto\"`: at least three, \
              until the questions of the experiment are decided, are unlikely to be decided, or \
              `budget` is used up",
         ),
-        ranged("budget", Takes::Duration { is_positive: true }, "required with `auto`").help(
+        typed_key("budget", ValueType::Duration { is_positive: true }, "required with `auto`").help(
             "with `blocks = \"auto\"`: maximum time of the run; the number of blocks is limited to \
              what is expected to fit, and to 50",
         ),
-        ranged("seed", Takes::Integer(0..=i64::MAX), "1")
+        typed_key("seed", ValueType::Integer(0..=i64::MAX), "1")
             .help("seed of run order, keys and data; the same seed gives the same run"),
         key("data", "`auto`, `load` or `restore`", "`auto`").help(
             "how servers started by dyno get fresh data: loaded for each start, or loaded once and \
@@ -343,7 +343,7 @@ pub static STORAGE: Section = Section {
             "runs after the server has stopped and its folder is removed, also when `before` \
              failed or dyno was killed",
         ),
-        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`").help(
+        typed_key("time_limit", ValueType::Duration { is_positive: true }, "`10m`").help(
             "timeout of each \
             command",
         ),
@@ -377,7 +377,7 @@ pub static PROXY: Section = Section {
             connections on without looking into them, and ends with the server.",
     keys: &[
         key("kind", "`haproxy`", "required").help("product to start"),
-        ranged("threads", Takes::Integer(1..=64), "the proxy's own default")
+        typed_key("threads", ValueType::Integer(1..=64), "the proxy's own default")
             .help("threads of the proxy"),
     ],
 };
@@ -393,8 +393,9 @@ pub static APPLICATION: Section = Section {
     keys: &[
         key("kind", "`tomcat`", "required").help("the application server"),
         key("war", "path", "required").help("the application's file"),
-        ranged("threads", Takes::Integer(1..=10_000), "200").help("concurrent requests"),
-        ranged("connections", Takes::Integer(1..=10_000), "50").help("size of the connection pool"),
+        typed_key("threads", ValueType::Integer(1..=10_000), "200").help("concurrent requests"),
+        typed_key("connections", ValueType::Integer(1..=10_000), "50")
+            .help("size of the connection pool"),
     ],
 };
 

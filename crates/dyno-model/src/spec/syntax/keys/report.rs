@@ -1,6 +1,6 @@
 //! Keys of sections that affect reports: limits, faults, published figures, first pages.
 
-use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+use super::section::{CLIENTS_MAX, Section, ValueType, key, typed_key};
 
 /// Limits on figures.
 pub static LIMIT: Section = Section {
@@ -54,11 +54,11 @@ pub static FAULT: Section = Section {
             shows the write outage, the time to recover, and, with the option `ledger` of the \
             workload, the lost commits.",
     keys: &[
-        ranged("at", Takes::Duration { is_positive: false }, "this or `after`")
+        typed_key("at", ValueType::Duration { is_positive: false }, "this or `after`")
             .help("time since the start of the measurement"),
-        ranged("after", Takes::Duration { is_positive: false }, "this or `at`")
+        typed_key("after", ValueType::Duration { is_positive: false }, "this or `at`")
             .help("time since the previous fault of the same system"),
-        ranged("within", Takes::Duration { is_positive: false }, "`\"0s\"`").help(
+        typed_key("within", ValueType::Duration { is_positive: false }, "`\"0s\"`").help(
             "maximum random delay, drawn in each trial; faults that follow by \
              `after` move with it",
         ),
@@ -98,11 +98,11 @@ pub static PUBLISHED: Section = Section {
         key("series", "string", "required").help("name of the curve"),
         key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required")
             .help("metric of the values"),
-        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`")
+        typed_key("clients", ValueType::Integers(1..=CLIENTS_MAX), "this or `rows`")
             .help("numbers of clients"),
-        ranged("rows", Takes::Integers(1..=i64::MAX), "this or `clients`")
+        typed_key("rows", ValueType::Integers(1..=i64::MAX), "this or `clients`")
             .help("numbers of rows, for a growing table; values are rows per second"),
-        ranged("values", Takes::NumbersFrom(0), "required")
+        typed_key("values", ValueType::NumbersFrom(0), "required")
             .help("one value per number of clients or rows"),
         key("approximate", "true or false", "`false`")
             .help("values were read from a chart or describe a trend"),

@@ -34,7 +34,7 @@ pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// Accepted values, with range.
-    pub takes: Takes,
+    pub value_type: ValueType,
     /// Default value; `required` when there is none.
     pub default: &'static str,
     /// Its effect, in one line.
@@ -44,7 +44,7 @@ pub struct Key {
 /// Accepted values of a key. The readers enforce these ranges, and the reference and error messages
 /// show them.
 #[derive(Debug)]
-pub enum Takes {
+pub enum ValueType {
     /// Values that are not described by a range.
     Words(&'static str),
     /// A whole number.
@@ -68,7 +68,7 @@ pub enum Takes {
     NumbersFrom(i32),
 }
 
-impl fmt::Display for Takes {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words(words) => f.write_str(words),
@@ -110,12 +110,20 @@ pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
 pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;
 
 /// A key whose values are not described by a range; [`Key::help`] describes them.
-pub(super) const fn key(name: &'static str, takes: &'static str, default: &'static str) -> Key {
-    ranged(name, Takes::Words(takes), default)
+pub(super) const fn key(
+    name: &'static str,
+    value_type: &'static str,
+    default: &'static str,
+) -> Key {
+    typed_key(name, ValueType::Words(value_type), default)
 }
 
-pub(super) const fn ranged(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { name, takes, default, help: "" }
+pub(super) const fn typed_key(
+    name: &'static str,
+    value_type: ValueType,
+    default: &'static str,
+) -> Key {
+    Key { name, value_type, default, help: "" }
 }
 
 impl Key {

@@ -2,7 +2,7 @@
 //! is planted is found.
 
 use super::harmed;
-use crate::audits::{Meddler, Silent, Work};
+use crate::audits::{LostUpdateInjector, Silent, Work};
 use crate::program::{Bench, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
@@ -83,8 +83,11 @@ fn what_others_change_during_a_trial_is_found_on_every_engine() {
             (changes, [1_000, 1_000, 1_000]),
             ("DELETE FROM usertable WHERE ycsb_key < 'user2'", [0, 0, 0]),
         ] {
-            let record =
-                work.run(&target, &nobody, &mut Meddler { target: &target, sql: Some(sql) });
+            let record = work.run(
+                &target,
+                &nobody,
+                &mut LostUpdateInjector { target: &target, sql: Some(sql) },
+            );
             assert_eq!(record.audit.verdict(), AuditVerdict::Violated, "{kind}: {sql}");
             let found = found(&record);
             match expected[0] {

@@ -36,7 +36,7 @@ fn both_groups_are_divided_and_audited_and_begin_together() {
     let [record] = &records[..] else { panic!("{ended}") };
     let [night] = &record.background[..] else { panic!("{ended}") };
     let mut flaws = flaws(record);
-    flaws.retain(|it| !matches!(it, Warning::KeptBehind { .. }));
+    flaws.retain(|it| !matches!(it, Warning::FellBehind { .. }));
     assert!(flaws.is_empty(), "{flaws:?}");
     for (own, clients, parts) in [(record, 4, 3), (&night.record, 2, 2)] {
         let all = own.generators.as_ref().expect("there are several");

@@ -118,7 +118,7 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{ended}");
         // A busy machine may not keep the rate.
         let mut flaws = flaws(&record);
-        flaws.retain(|it| !matches!(it, Warning::KeptBehind { .. }));
+        flaws.retain(|it| !matches!(it, Warning::FellBehind { .. }));
         assert!(flaws.is_empty(), "{flaws:?}");
         assert!(record.counters.committed > 0 && record.counters.check().is_empty(), "{ended}");
         let all = record.generators.expect("there are several");

@@ -1,15 +1,15 @@
 //! One effect over all matched configurations, for each metric and each kind of statement.
 
 use super::measured::{Measured, Sides, cell_of, is_violated};
-use super::model::OverAll;
+use super::model::OverallEffect;
 use super::pool::PooledConfiguration;
 use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, told};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
 use crate::questions::{Model, PairContext, interaction_factors, varied};
 use crate::stats::compare::RatioTest;
-use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
-use crate::stats::sides::{self, Cell, over_all, with_runs};
+use crate::stats::gate::{self, QuestionVerdicts, judge_secondary};
+use crate::stats::sides::{self, Cell, overall, with_runs};
 use crate::stats::verdict::{Judgement, Rules};
 use dyno_model::lists;
 use dyno_model::plan::ComparisonMetric;
@@ -26,7 +26,7 @@ pub(super) struct MetricQuestion<'a> {
     pub(super) tests: Vec<(usize, RatioTest)>,
     /// The settings of the pairs on which the answer is based.
     settings: Vec<PairContext<'a>>,
-    found: sides::OverAll,
+    found: sides::OverallEffect,
     interactions: Vec<Interaction>,
     not_working: [Option<NotWorking>; 2],
     is_usable: bool,
@@ -42,7 +42,7 @@ impl<'a> MetricQuestion<'a> {
         let two = |cell: &Cell| cell.base.len().min(cell.new.len()) >= 2;
         let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
         let cells: Vec<Cell> = used().map(|(_, it)| it.cell.clone()).collect();
-        let mut found = over_all(&cells, MIN_REPEATS);
+        let mut found = overall(&cells, MIN_REPEATS);
         // If the figures of some configurations are only bounds, the mean over the others would be
         // biased in their favour.
         if members.iter().any(|(_, it)| it.effect.bound.is_some()) {
@@ -104,12 +104,12 @@ impl<'a> MetricQuestion<'a> {
     }
 
     /// The question with its verdict; without `gate`, interactions are omitted.
-    pub(super) fn over_all(
+    pub(super) fn overall(
         &self,
         judgement: Option<Judgement>,
         gate: Option<&QuestionVerdicts>,
         rules: Rules,
-    ) -> OverAll {
+    ) -> OverallEffect {
         let test = self.test();
         let [subject_not_working, baseline_not_working] = self.not_working;
         let effect = Effect {
@@ -121,7 +121,7 @@ impl<'a> MetricQuestion<'a> {
         let open = Some(open_verdict(self.is_usable));
         let effect = judged_effect(effect, self.metric, open, test.zip(judgement));
         let clients: BTreeSet<u32> = self.settings.iter().map(|it| it.clients).collect();
-        OverAll {
+        OverallEffect {
             metric: self.metric,
             statement: self.statement.clone(),
             configurations: count(self.settings.len()),
@@ -136,12 +136,12 @@ impl<'a> MetricQuestion<'a> {
 }
 
 /// Kinds of statements, by their mean time over all configurations that send them. They detail the
-/// results over transactions, so they are judged after these ([`judge_behind`]).
+/// results over transactions, so they are judged after these ([`judge_secondary`]).
 pub(super) fn statements(
     pairs: &[Sides<'_>],
     judged: &[QuestionVerdicts],
     rules: Rules,
-) -> Vec<OverAll> {
+) -> Vec<OverallEffect> {
     let records =
         pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.eligibility.usable);
     let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
@@ -158,11 +158,11 @@ pub(super) fn statements(
     });
     let asked: Vec<MetricQuestion<'_>> = asked.collect();
     let tests: Vec<RatioTest> = asked.iter().filter_map(MetricQuestion::test).collect();
-    let judgements = judge_behind(&tests, judged, rules);
+    let judgements = judge_secondary(&tests, judged, rules);
     asked
         .iter()
         .zip(judgements)
-        .map(|(it, judgement)| it.over_all(Some(judgement), None, rules))
+        .map(|(it, judgement)| it.overall(Some(judgement), None, rules))
         .collect()
 }
 
