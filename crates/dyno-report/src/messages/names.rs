@@ -259,9 +259,9 @@ mod tests {
     fn long_times_are_rounded_as_one_says_them() {
         let rows = [
             (0.4, "0 s"),
-            (99.0, "99 s"),
+            (99.0, "1 min 39 s"),
             (120.0, "2 min"),
-            (7_200.0, "2.0 h"),
+            (7_200.0, "2 h"),
             (864_000.0, "10.0 days"),
         ];
         for (seconds, expected) in rows {

@@ -96,8 +96,8 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     * note: Each side is a single run. Variation between runs (server start, time of
       day, other load) cannot be told from the change: the intervals only cover
       variation within a run. Measure at least three runs of each side, alternating.
-    * note: The runs were not interleaved: new was measured 25.2 h after base. The
-      ratios include all other changes in between.
+    * note: The runs were not interleaved: new was measured 25 h 15 min after base.
+      The ratios include all other changes in between.
 
     Over all configurations
     * worse: Throughput fell by 17 % over 2 systems (MariaDB and MySQL) and 8

@@ -850,7 +850,7 @@ messages! {
         GENERATOR_LATE: "The load generator was too busy to start transactions on time (p99 {lag} ms late, {percent} of the median response time). These response times do not describe the system.",
         SHARED_MACHINE: "The load generator and the server share processors and slow each other down. Compare these results only with results measured in the same way.",
         DEBUG_BUILD: "dyno is a debug build. Build with --release before publishing results.",
-        FAILURES: "Up to {percent} of a trial's transactions failed ({failed}). A trial with 0.1 % or more failures is invalid.",
+        FAILURES: "Up to {percent} of a trial's transactions failed ({failed}); the limit is 0.1 %.",
         TOLERATED_FAILURES: "Up to {percent} of a trial's transactions failed ({failed}). The trial remains valid because a limit permits {limit}; its throughput and response times are those of the rest.",
         UNFINISHED: "Up to {unfinished:1 transaction was|# transactions were} still running at the end of the grace period and were cancelled.",
         SKIPPED: "Up to {skipped:1 transaction|# transactions} of one trial ({percent}) were later than their limit allows and were skipped. They do not count as failures.",

@@ -955,7 +955,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             CHART_THROUGHPUT_LOG: "トランザクション/秒（対数）",
             CHART_TIME: "応答時間",
             CHART_TIME_LOG: "応答時間（対数）",
-            CHART_LOST: "ロストアップデート（コミット応答済み）",
+            CHART_LOST: "ロストアップデート（応答済み）",
             CHART_PERCENTILE: "パーセンタイル（この時間以内に終わったトランザクションの割合）",
             CHART_SECONDS: "開始からの秒数",
             CHART_ERRORS: "エラー/秒",

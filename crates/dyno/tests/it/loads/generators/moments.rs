@@ -57,7 +57,7 @@ impl Campaign {
             environment.push(("DYNO_TEST_PASSWORD", password));
         }
         let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
-        println!("seed {seed}");
+        eprintln!("seed {seed}");
         let random = Random::new(seed, Stream::Data, 0, 0);
         Self { bench, server, launcher, environment, _daemons: daemons, random }
     }
@@ -138,13 +138,13 @@ impl Campaign {
             }
             slowest = slowest.max(since.elapsed());
             let code = ended.as_ref().map(|ended| ended.code);
-            println!("{killed} at {moment:?}: met {is_met}, exit code {code:?}");
+            eprintln!("{killed} at {moment:?}: met {is_met}, exit code {code:?}");
             if let Some(ended) = &ended {
                 assert!(ended.is_done() || ended.code == RUN_INCOMPLETE, "{moment:?}: {ended}");
             }
             self.complete(&folder, moment);
         }
-        println!("{killed}: {met} met; nothing was left after {slowest:?} at the latest");
+        eprintln!("{killed}: {met} met; nothing was left after {slowest:?} at the latest");
         assert_eq!(met, KILLS);
     }
 
