@@ -20,19 +20,15 @@ const KILLS: usize = 8;
 
 /// Ways to end a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum NetworkPath {
+enum Ending {
     Kill,
     Interrupt,
     InterruptTwice,
     KillServer,
 }
 
-const WAYS: [NetworkPath; 4] = [
-    NetworkPath::Kill,
-    NetworkPath::Interrupt,
-    NetworkPath::InterruptTwice,
-    NetworkPath::KillServer,
-];
+const WAYS: [Ending; 4] =
+    [Ending::Kill, Ending::Interrupt, Ending::InterruptTwice, Ending::KillServer];
 
 fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok().and_then(|value| value.parse().ok())
@@ -77,25 +73,25 @@ fn what_is_left(bench: &Bench, before: &[String]) -> Vec<String> {
 }
 
 /// Sends what ends the run, if it still runs. Whether it met anybody.
-fn end(child: &mut Child, way: NetworkPath, scratch: &Path, random: &mut Random) -> bool {
+fn end(child: &mut Child, way: Ending, scratch: &Path, random: &mut Random) -> bool {
     let pid = child.id();
     let is_running =
         |child: &mut Child| child.try_wait().expect("its state can be asked").is_none();
     if !is_running(child) {
         return false;
     }
-    let mut is_met = way != NetworkPath::KillServer;
+    let mut is_met = way != Ending::KillServer;
     match way {
-        NetworkPath::Kill => child.kill().expect("it runs or is to be waited for"),
-        NetworkPath::Interrupt => signal("-INT", pid),
-        NetworkPath::InterruptTwice => {
+        Ending::Kill => child.kill().expect("it runs or is to be waited for"),
+        Ending::Interrupt => signal("-INT", pid),
+        Ending::InterruptTwice => {
             signal("-INT", pid);
             std::thread::sleep(Duration::from_millis(random.below(400)));
             if is_running(child) {
                 signal("-INT", pid);
             }
         }
-        NetworkPath::KillServer => {
+        Ending::KillServer => {
             // Its supervisor has the folder in its arguments or environment, too; the server has a
             // data folder below it.
             let servers = processes_with(&format!("{}/dyno-", scratch.display()));
@@ -120,7 +116,7 @@ fn end(child: &mut Child, way: NetworkPath, scratch: &Path, random: &mut Random)
 fn ended_run(
     bench: &Bench,
     arguments: &[&str],
-    way: NetworkPath,
+    way: Ending,
     random: &mut Random,
     longest: u64,
 ) -> (Ended, bool) {
@@ -151,11 +147,7 @@ fn whole(folder: &Path) -> BTreeMap<String, usize> {
 
 /// Ends a run again and again until it has measured everything; how often it was ended, by way, and
 /// the longest time until nothing was left.
-fn campaign(
-    kind: ServerKind,
-    random: &mut Random,
-    ends: &mut BTreeMap<NetworkPath, usize>,
-) -> Duration {
+fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Ending, usize>) -> Duration {
     let longest = if kind == ServerKind::Sqlite { 2_500 } else { 9_000 };
     let bench = Bench::new();
     bench.file("spec.toml", spec(kind));
@@ -196,7 +188,7 @@ fn campaign(
         let told = match ended.code {
             _ if ended.is_done() => done == 4,
             5 | 6 | 130 => true,
-            -1 => way == NetworkPath::Kill,
+            -1 => way == Ending::Kill,
             _ => false,
         };
         assert!(told, "{way:?} {kind:?} attempt {attempt}, {done} done: {ended}");

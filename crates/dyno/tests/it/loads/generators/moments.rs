@@ -44,6 +44,7 @@ struct Campaign {
 }
 
 impl Campaign {
+    #[expect(clippy::print_stderr, reason = "progress of a test that takes minutes")]
     fn new(
         bench: Bench,
         launcher: &'static str,
@@ -112,6 +113,7 @@ impl Campaign {
 
     /// Interferes with runs at random moments; `interfere` returns whether there was something to
     /// interfere with.
+    #[expect(clippy::print_stderr, reason = "progress of a test that takes minutes")]
     fn run(
         &mut self,
         killed: &str,
