@@ -93,7 +93,7 @@ impl Connection {
         match self.pipelined() {
             Some(connection) => connection.copy_text(sql, rows).await,
             None => {
-                Err(FailureKind::Unsupported.failure("only PostgreSQL takes rows behind a COPY"))
+                Err(FailureKind::Unsupported.failure("only PostgreSQL accepts rows after COPY"))
             }
         }
     }

@@ -303,7 +303,7 @@ fn unreachable(endpoint: &Endpoint) -> Vec<String> {
     vec![text]
 }
 
-/// How to give a password, or another one, if a login may have failed for want of it.
+/// How to give a password, or another one, if a login may have failed because it is missing.
 fn wrong_password(
     failure: &OperationFailure,
     target: &Target,

@@ -306,11 +306,10 @@ fn files() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let mut folders = BTreeMap::new();
     collect(&crates, &crates, &mut folders);
-    let mut text =
-        "# Files\n\nEvery folder of `crates/` with its files, in their own first words. \
-                    What a crate is for, in which order to read it and what always holds in it \
-                    says its `lib.rs`.\n"
-            .to_owned();
+    let mut text = "# Files\n\nEvery folder and file of `crates/`, with the first sentence of its \
+                    documentation. The `lib.rs` of a crate states its purpose, reading order and \
+                    invariants.\n"
+        .to_owned();
     for (folder, mut files) in folders {
         let _ = writeln!(text, "\n## {folder}\n");
         let heads = ["lib.rs", "main.rs", "mod.rs"].map(str::to_owned);

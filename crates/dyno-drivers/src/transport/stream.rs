@@ -146,7 +146,7 @@ impl Stream {
                 Waiting::Reactor(registration)
             }
             Io::Blocking | Io::WithTimeout(_) => {
-                let mut waiting = io.waiting().expect("a thread that blocks waits under something");
+                let mut waiting = io.waiting().expect("blocking I/O has a timeout state");
                 connect_with_timeout(&socket, address, &mut waiting, deadline)?;
                 Waiting::Patient(Box::new(waiting))
             }

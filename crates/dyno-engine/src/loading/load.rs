@@ -82,9 +82,8 @@ pub fn check_existing(target: &Target, data: &dyn DataSet) -> Result<()> {
         if found != table.rows {
             let TableDefinition { name, rows, .. } = table;
             let message = format!(
-                "the existing table {name} has {found} rows, and the options of the workload say \
-                 {rows}: set its size in `[workload]` as it is, or name a database with tables of \
-                 this size"
+                "the existing table {name} has {found} rows, but the workload expects {rows}: set \
+                 `[workload]` to the size of the table, or name a database with tables of this size"
             );
             return Err(FailureKind::BadStatement.failure(message));
         }

@@ -31,10 +31,10 @@ fn monotonic() -> u64 {
 ///     |--warm-up---|------measure-----------|---grace----|
 /// ```
 /// A transaction belongs to the measured window when it *starts* in [opens, closes). With a
-/// duration as stop rule the window's length is exactly that duration. Transactions that are running
-/// when it closes are awaited during the grace period and belong to it; those that are running when
-/// it opens do not. In a steady closed loop the two cancel, so the rate is unbiased. Stop rules by
-/// count measure until the last answer.
+/// duration as stop rule the window's length is exactly that duration. Transactions that are
+/// running when it closes are awaited during the grace period and belong to it; those that are
+/// running when it opens do not. In a steady closed loop the two cancel, so the rate is unbiased.
+/// Stop rules by count measure until the last answer.
 #[derive(Debug)]
 pub struct Window {
     epoch: Instant,

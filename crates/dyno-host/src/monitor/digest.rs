@@ -32,11 +32,14 @@ impl Tokens<'_> {
             (c, _) if c.is_whitespace() => self.blank(c.len_utf8()),
             ('-', Some('-')) => self.skip_past("\n"),
             ('#', _) if self.syntax.has_hash_comments => self.skip_past("\n"),
-            // What stands in a comment for the optimiser or for other versions is left out too: it
-            // may hold literals.
+            // Optimizer hints and comments for certain versions are removed, too, because they may
+            // contain literals.
             ('/', Some('*')) => self.skip_past("*/"),
             ('\'', _) => self.literal('\'', self.escapes_with_backslash()),
-            ('"', _) if self.syntax.has_texts_in_double_quotes => self.literal('"', true),
+            ('"', _) if self.syntax.has_texts_in_double_quotes => {
+                let has_escapes = true;
+                self.literal('"', has_escapes);
+            }
             ('"' | '`', _) => self.quoted_name(first),
             ('$', _) if self.is_dollar_quote() => self.dollar_literal(),
             (c, _) if c.is_ascii_digit() => self.number(),

@@ -77,8 +77,8 @@ pub(super) fn settings_differ(
         if words.is_empty() { String::new() } else { format!("\nIts output:{}", quoted(words)) };
     HostError::new(format!(
         "{kind} is running, but not with the requested \
-         settings:{problems}{said}\n{READ_THE_MANUAL}; a value out of its bounds becomes another \
-         one"
+         settings:{problems}{said}\n{READ_THE_MANUAL}; the server may replace a value that is \
+         out of range"
     ))
 }
 

@@ -113,8 +113,7 @@ pub(crate) fn compared(
                 }
                 let problem = (agreement == Agreement::Different).then(|| {
                     format!(
-                        "setting {name:?} did not take effect: asked for {value:?}, the server has \
-                         {found:?}"
+                        "setting {name:?} did not take effect: requested {value:?}, in force {found:?}"
                     )
                 });
                 (found, problem)

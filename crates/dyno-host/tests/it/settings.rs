@@ -175,8 +175,8 @@ fn an_invalid_value_is_rejected_with_the_servers_own_message() {
 fn a_setting_not_in_force_is_reported_with_requested_and_actual_value() {
     let rows: [(ServerKind, &str, &str, &str); 6] = [
         // The server raises it to its minimum with only a warning.
-        (ServerKind::Mariadb, "max_connections", "5", "asked for \"5\", the server has \"10\""),
-        (ServerKind::Mysql, "table_open_cache", "0", "asked for \"0\", the server has \"1\""),
+        (ServerKind::Mariadb, "max_connections", "5", "requested \"5\", in force \"10\""),
+        (ServerKind::Mysql, "table_open_cache", "0", "requested \"0\", in force \"1\""),
         // A value that is not a number counts as 0; the server logs that.
         (ServerKind::Mysql, "innodb_buffer_pool_size", "much", "value 0 adjusted to 5242880"),
         // Names with a dot are accepted silently, but not listed.
@@ -184,7 +184,7 @@ fn a_setting_not_in_force_is_reported_with_requested_and_actual_value() {
         // Unknown pragmas are ignored silently.
         (ServerKind::Sqlite, "journal_modus", "wal", "the server has no setting \"journal_modus\""),
         // A value that SQLite does not know leaves the old one in force.
-        (ServerKind::Sqlite, "journal_mode", "wol", "asked for \"wol\", the server has \"delete\""),
+        (ServerKind::Sqlite, "journal_mode", "wol", "requested \"wol\", in force \"delete\""),
     ];
     for (kind, name, value, words) in rows {
         let scratch = open_folder();

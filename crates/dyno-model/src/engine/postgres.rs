@@ -116,8 +116,8 @@ pub(super) const TRAITS: Traits = Traits {
                 (
                     "SELECT txid_current_if_assigned()",
                     None,
-                    "the server gave its transaction a number, which only transactions that write \
-                     get",
+                    "the server assigned it a transaction ID, which happens only when a \
+                     transaction writes",
                 ),
                 ("SHOW default_transaction_read_only", Some("on"), "it makes its session writable"),
             ],

@@ -19,7 +19,7 @@ const SAMPLE_DISTANCE_MAX: f64 = 0.3;
 /// Sessions that must wait for the same, as a share of all, and how many there must be.
 const SAME_SHARE: f64 = 0.9;
 const SAME_SESSIONS_MIN: u32 = 4;
-/// In so many looks, as a share of all.
+/// Minimum share of samples.
 const SAME_LOOKS: f64 = 0.5;
 
 /// Throughput of one interval.
@@ -122,7 +122,7 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
     }
 }
 
-/// The look with most waiting sessions; among equal ones the one with most at work, then one that
+/// The sample with the most waiting sessions; among equal ones the one with most at work, then one that
 /// saw what most looks saw: the last answers before a stall, and the first after it, may show
 /// sessions that wait for something else.
 fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {

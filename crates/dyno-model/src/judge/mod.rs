@@ -415,9 +415,10 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
 }
 
 /// A server whose uptime is shorter than the time between the two readings of its counters, or
-/// decreased between them. One that stays the same, such as a constant 0, is not maintained.
+/// decreased between them. One that is always 0 is not maintained.
 fn restart(facts: &Facts) -> Option<Warning> {
-    let Uptime { before, after, passed } = facts.uptime.filter(|it| it.after != it.before)?;
+    let Uptime { before, after, passed } =
+        facts.uptime.filter(|it| (it.before, it.after) != (0, 0))?;
     let is_restarted = after < before || after - before + UPTIME_COARSE < passed.0 / 1_000_000_000;
     is_restarted.then_some(Warning::ServerRestarted { up: after })
 }

@@ -378,6 +378,7 @@ fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
     assert_eq!(of(0, 0, 60), [], "a server that does not count it");
     assert_eq!(of(100, 4, 60), [Warning::ServerRestarted { up: 4 }]);
     assert_eq!(of(100, 0, 60), [Warning::ServerRestarted { up: 0 }]);
+    assert_eq!(of(9, 9, 60), [Warning::ServerRestarted { up: 9 }]);
     assert_eq!(
         of(5, 30, 60),
         [Warning::ServerRestarted { up: 30 }],

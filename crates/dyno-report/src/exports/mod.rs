@@ -48,8 +48,9 @@ impl Export {
         match self {
             Self::Junit => junit::render(model),
             Self::Bmf => trackers::bmf(model),
-            Self::GithubBigger => trackers::github(model, true),
-            Self::GithubSmaller => trackers::github(model, false),
+            Self::GithubBigger | Self::GithubSmaller => {
+                trackers::github(model, self == Self::GithubBigger)
+            }
             Self::Otava => series::table(&[model]),
         }
     }

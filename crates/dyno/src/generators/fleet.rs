@@ -296,7 +296,7 @@ pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), Strin
     let told = |error: io::Error| error.to_string();
     let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(told)?.collect();
     if addresses.iter().any(|it| it.ip().is_unspecified()) {
-        return Err("it stands for all addresses of this machine, and generators need one".into());
+        return Err("it is the wildcard address; give one that generators can reach".into());
     }
     let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
     listener.set_nonblocking(true).map_err(told)?;
@@ -456,7 +456,9 @@ mod tests {
     fn only_somebody_with_the_token_joins_and_only_the_coordinator_with_the_key_is_joined() {
         assert_eq!(met(|_| ()), (Ok(()), Ok(())));
         let (guest, host) = met(|it| it.token = secure::token());
-        assert!(guest.is_err_and(|told| told.contains("refuses: its token is wrong")));
+        assert!(
+            guest.is_err_and(|told| told.contains("rejected this generator: its token is wrong"))
+        );
         assert!(
             host.is_err_and(|told| told.contains("a connection was refused: its token is wrong"))
         );

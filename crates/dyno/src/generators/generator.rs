@@ -192,7 +192,7 @@ pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
     match link.receive(CONNECT_LIMIT).map_err(told)? {
         Some(Order::Welcome) => Ok(link),
         Some(Order::Refused(reason)) => {
-            Err(format!("the coordinator at {coordinator} refuses: {reason}"))
+            Err(format!("the coordinator at {coordinator} rejected this generator: {reason}"))
         }
         _ => Err(format!("the coordinator at {coordinator} does not answer")),
     }

@@ -133,7 +133,7 @@ fn check(plan: &Plan, arguments: &LaunchArguments) -> Result<(), Failure> {
             SystemSource::Existing(existing) => existing,
             SystemSource::Managed(_) => {
                 return Err(refused(format!(
-                    "`{name}`: dyno would start this server itself, and its image has no servers"
+                    "`{name}`: dyno cannot start this server in a cluster: its image has no servers"
                 ))
                 .help(format!(
                     "name a server that the cluster reaches: --set 'system.{name}.url=\"...\"', or \

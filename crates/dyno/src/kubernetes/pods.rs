@@ -56,7 +56,7 @@ pub(super) fn unschedulable(pod: &Value) -> Option<String> {
     Some(format!("no node can run pod {}: {}", name(pod), text(&condition["message"])))
 }
 
-/// Why a pod was taken off its node, if it was.
+/// Why a pod was removed from its node, if it was.
 pub(super) fn disruption(pod: &Value) -> Option<String> {
     if pod["status"]["reason"] == "Evicted" {
         return Some(format!("pod {} was evicted: {}", name(pod), text(&pod["status"]["message"])));
@@ -65,8 +65,8 @@ pub(super) fn disruption(pod: &Value) -> Option<String> {
     let reason = condition["reason"].as_str().unwrap_or_default();
     let how = match reason {
         "EvictionByEvictionAPI" | "TerminationByKubelet" => "was evicted",
-        "PreemptionByScheduler" => "had to give way to one with a higher priority",
-        _ => "was taken off its node",
+        "PreemptionByScheduler" => "was preempted by a pod with a higher priority",
+        _ => "was removed from its node",
     };
     Some(format!("pod {} {how} ({reason}): {}", name(pod), text(&condition["message"])))
 }

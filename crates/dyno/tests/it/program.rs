@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own and says what came of it.
+//! Runs the program in a folder of its own and captures output and exit code.
 
 use dyno_model::event::Event;
 use dyno_model::record::TrialRecord;

@@ -1,7 +1,4 @@
-//! Blots out what differs from run to run: times, rates, and what a timer decides.
-//!
-//! Only lines that the program writes itself are touched. Lines of scripts are compared to the
-//! letter.
+//! Masks what differs from run to run: times, rates, and what a timer decides.
 
 use crate::script::Script;
 

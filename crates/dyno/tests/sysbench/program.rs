@@ -1,4 +1,4 @@
-//! Runs dyno and the real program, and says what came of it.
+//! Runs dyno and the real program, and captures output and exit codes.
 
 use std::fmt;
 use std::io::{Read, Write};

@@ -29,15 +29,15 @@ const PERCENTILES: [LimitMetric; 5] =
 /// What is known of a limit at a configuration before all of them are judged together.
 struct Known {
     row: LimitRow,
-    /// p-values of "it was not kept" and "it was not broken"; `None` where nothing is tested.
-    kept_and_broken: Option<(f64, f64)>,
+    /// p-values of "it is not met" and "it is met"; `None` where nothing is tested.
+    p_unmet_and_met: Option<(f64, f64)>,
 }
 
-/// All limits at all configurations that have to keep them.
+/// All limits at all configurations that have to meet them.
 ///
-/// A limit is held where a one-sided test says so. That *all* are held is then as sure as the least
-/// sure of them, so nothing is corrected. That *any* is broken becomes likelier by chance with each
-/// of them, so this is corrected (Holm).
+/// A limit passes if a one-sided test rejects "it is not met". That *all* pass is an
+/// intersection-union test, which needs no correction. That *some* limit fails is a union of
+/// hypotheses, which Holm's procedure corrects.
 pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     let at = |limit: &'_ Limit| {
         limit.configurations.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>()
@@ -45,10 +45,10 @@ pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     let mut all: Vec<Known> = view.plan().limits.iter().flat_map(at).collect();
     let alpha = Rules::default().alpha;
     let mut tested: Vec<&mut Known> =
-        all.iter_mut().filter(|it| it.kept_and_broken.is_some()).collect();
-    // Levels of looks are two-sided.
+        all.iter_mut().filter(|it| it.p_unmet_and_met.is_some()).collect();
+    // Levels of interim analyses are two-sided.
     let adjusted = |p: f64| view.levels.adjusted((2.0 * p).min(1.0)) / 2.0;
-    let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.kept_and_broken).collect();
+    let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.p_unmet_and_met).collect();
     let broken =
         holm(&p.iter().map(|(_, broken)| (adjusted(*broken), 1.0)).collect::<Vec<_>>(), alpha);
     for ((known, (kept, _)), broken) in tested.iter_mut().zip(p).zip(broken) {
@@ -97,7 +97,8 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             None
         }
         LimitMetric::Failed => {
-            // What is judged says nothing more by being much.
+            // The share of failures is the figure itself, so it must not also count as "did not
+            // work".
             let is_judged = |it: &NotWorking| match row.part {
                 Some(LimitPart::Background(_)) => {
                     it.because == NotWorkingReason::BackgroundFailures
@@ -139,9 +140,9 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let sides = test.filter(|_| is_tested).map(|it| {
         if limit.metric.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
-    // What is only a lower bound may lie beyond the limit, too.
+    // The true value behind a lower bound may lie beyond the limit.
     let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
-    Known { row, kept_and_broken: sides }
+    Known { row, p_unmet_and_met: sides }
 }
 
 /// Figures of a metric, over the trials that are compared. If they have too few transactions for a
@@ -191,7 +192,7 @@ fn whole(
     Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
 }
 
-/// What the figure itself says of the limit. One that is only a lower bound never keeps it.
+/// Compares the figure with the limit. One that is only a lower bound never meets it.
 fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
     let is_kept = if row.metric.is_floor() { figure > row.value } else { figure < row.value };
     match (is_kept, row.is_bound) {
@@ -220,7 +221,7 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     test.map(|it| LimitTest { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
 }
 
-/// What audits say: certain, whatever the number of trials is.
+/// Losses that audits found are certain with any number of trials.
 fn lost(view: &View<'_>, row: &mut LimitRow) {
     let measured = view.measured(row.configuration).iter();
     let records: Vec<_> =
@@ -236,8 +237,8 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
     };
 }
 
-/// A statement per limit and outcome; broken ones first, and those that were broken because
-/// something did not work by themselves.
+/// A statement per limit and outcome, failed ones first. Limits that failed because a system did
+/// not work have statements of their own.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let limit = |row: &LimitRow| (row.metric, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {

@@ -170,8 +170,7 @@ impl<'a> Login<'a> {
 }
 
 fn out_of_turn() -> OperationFailure {
-    let malformed =
-        Malformed { what: "a SASL message before SASL began, its number is", value: 11 };
+    let malformed = Malformed { what: "an unexpected SASL message, type", value: 11 };
     FailureKind::Protocol.failure(malformed.to_string())
 }
 

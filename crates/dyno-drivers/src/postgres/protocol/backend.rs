@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
                 Ok(taken)
             }
             None => Err(Malformed {
-                what: "a message that ends too early, the bytes missing are",
+                what: "a truncated message, missing bytes:",
                 value: i64::try_from(count - self.0.len()).unwrap_or(i64::MAX),
             }),
         }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
                 Ok(text)
             }
             None => Err(Malformed {
-                what: "a text without an end, its bytes are",
+                what: "a string without terminator, bytes:",
                 value: i64::try_from(self.0.len()).unwrap_or(i64::MAX),
             }),
         }

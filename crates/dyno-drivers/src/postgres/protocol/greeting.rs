@@ -95,7 +95,7 @@ impl<'a> Greeting<'a> {
             // than ours.
             b'N' | b'v' => {}
             other => {
-                let what = "a message that has no place in a login, its letter is";
+                let what = "an unexpected message during login, type";
                 return Err(Malformed { what, value: other.into() }.into());
             }
         }

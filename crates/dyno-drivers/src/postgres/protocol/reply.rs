@@ -153,7 +153,7 @@ impl Reply {
             b'1' | b'2' | b'3' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
             other => {
                 return Err(Malformed {
-                    what: "a message that has no place in a reply, its letter is",
+                    what: "an unexpected message in a reply, type",
                     value: other.into(),
                 });
             }

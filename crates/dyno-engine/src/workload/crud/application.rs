@@ -93,7 +93,7 @@ fn refused(kind: u16, status: u16, body: &[u8]) -> OperationFailure {
 fn service(connection: &mut Connection) -> Result<&mut http::Connection, OperationFailure> {
     match connection {
         Connection::Http(service) => Ok(service),
-        _ => Err(FailureKind::Unsupported.failure("this is not an application of dyno's")),
+        _ => Err(FailureKind::Unsupported.failure("this is not dyno's web application")),
     }
 }
 

@@ -428,7 +428,7 @@ impl Workload for Crud {
     }
 
     fn undivided(&self) -> Option<&'static str> {
-        Some("what it saw is kept in one process")
+        Some("its audit compares what one process has seen")
     }
 
     async fn audit(

@@ -413,8 +413,8 @@ impl Workload for Ycsb {
         match found == expected {
             true => Ok(()),
             false => Err(FailureKind::BadStatement.failure(format!(
-                "{TABLE} has {found} records, and the option `recordcount` says {expected}: load a \
-                 table of this size, or set the option as it is"
+                "{TABLE} has {found} records, but the option `recordcount` is {expected}: set the \
+                 option to the size of the table, or load a table of this size"
             ))),
         }
     }

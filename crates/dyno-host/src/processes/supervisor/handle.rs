@@ -17,7 +17,7 @@ pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum SupervisorError {
     /// The supervisor process could not be started.
-    #[error("cannot start the process that guards servers, {}: {error}", .program.display())]
+    #[error("cannot start the supervisor {}: {error}", .program.display())]
     Start {
         /// Program.
         program: PathBuf,

@@ -262,7 +262,7 @@ impl Claim {
         match !is_marked || is_of_this_run(target).unwrap_or(true) {
             true => Ok(()),
             false => Err(HostError::new(format!(
-                "another run of dyno has claimed the database {:?} meanwhile\n\
+                "another run of dyno claimed the database {:?} in the meantime\n\
                  hint: start a run only after the other has ended",
                 self.database
             ))),

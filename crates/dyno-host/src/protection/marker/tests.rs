@@ -148,7 +148,7 @@ fn a_database_whose_marker_names_another_run_is_taken_only_after_that_has_ended(
         assert!(refused.starts_with(in_use), "{refused}");
     }
     let lost = claim_created.check(&target, true).unwrap_err().to_string();
-    assert!(lost.contains("has claimed the database \"shop.db\" meanwhile"), "{lost}");
+    assert!(lost.contains("claimed the database \"shop.db\" in the meantime"), "{lost}");
     let own = ClaimOptions { is_shared: false, ..OPTIONS };
     claim(&target, &own).unwrap();
     run(&target, &[&taken]);

@@ -127,7 +127,7 @@ fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostErro
     refusal(server, &words(&mut command)).map_or(Ok(()), Err)
 }
 
-/// What the management node has against the cluster, in its words: if they name a parameter, that.
+/// The error message of the management node; the parameter, if it names one.
 pub(in crate::server) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostError> {
     let of_parameter =
         server.settings.iter().filter(|(name, _)| is_parameter(name)).find_map(|(name, value)| {

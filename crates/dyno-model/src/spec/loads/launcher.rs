@@ -47,15 +47,15 @@ pub(in crate::spec) fn read(top: &Fields<'_>) -> LauncherPlan {
         }
     }
     if let Some(command) = plan.command.as_ref().filter(|it| !it.contains("{generator}")) {
-        let message = format!("`launcher.command` starts no generator: `{command}`");
+        let message = format!("`launcher.command` does not start a generator: `{command}`");
         fields.refuse("command", message, "put `{generator}` where the generator's command goes");
     }
     if let Some(memory) = plan.memory.as_ref().filter(|it| !is_quantity(it)) {
-        let message = format!("`launcher.memory` is no amount of memory: `{memory}`");
+        let message = format!("`launcher.memory` is not an amount of memory: `{memory}`");
         fields.refuse("memory", message, "write for example `512Mi` or `2Gi`");
     }
     if let Some(labels) = plan.anti_affinity.as_ref().filter(|it| label_pairs(it).is_none()) {
-        let message = format!("`launcher.anti_affinity` is no list of labels: `{labels}`");
+        let message = format!("`launcher.anti_affinity` is not a list of labels: `{labels}`");
         fields.refuse("anti_affinity", message, "write for example `app=postgres,tier=database`");
     }
     plan

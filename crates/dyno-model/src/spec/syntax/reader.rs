@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
 
     pub(in crate::spec) fn value_type(&self, key: &str) -> &'static ValueType {
         let found = self.section.keys.iter().find(|known| known.name == key);
-        &found.expect("whoever asks for a key has looked for its value by keys.rs").value_type
+        &found.expect("the key is declared in keys.rs").value_type
     }
 
     pub(in crate::spec) fn duration(&self, key: &str) -> Option<Nanos> {

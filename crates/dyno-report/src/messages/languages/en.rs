@@ -1,5 +1,5 @@
-//! English, in which the messages are declared: a message is here once, with its name, its text
-//! and, in braces, its places. Titles of measures stand here in every language.
+//! English. Declares each message once: name, English text and placeholders in braces. Column titles
+//! are declared here for all languages.
 
 use super::super::message::{Language, columns, messages};
 
@@ -416,7 +416,7 @@ messages! {
         WITHOUT_VERDICT: "No verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.",
         WITHOUT_VERDICT_RANGE: "No verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.",
     },
-    // `dyno doctor`, and what preflight says of the machine.
+    // `dyno doctor`, and preflight's observations about the machine.
     checkup: checkup::Texts {
         // Sections of `dyno doctor`.
         THIS_MACHINE: "This machine",
@@ -695,7 +695,7 @@ messages! {
         TIME_ASSUMED: "Estimated time: {likely} (assuming {rate} transactions/s), at most {at_most}, plus loading large tables.",
         TIME_BUDGET: "The run stops when its questions are decided: after three blocks at the earliest, within {budget} at the latest. All blocks would take about {likely}.",
         TIME_BUDGET_ASSUMED: "The run stops when its questions are decided: after three blocks at the earliest, within {budget} at the latest. All blocks would take about {likely} (assuming {rate} transactions/s).",
-        // What a pilot says of the number of blocks.
+        // Number of blocks suggested by a pilot.
         PILOT: "Pilot: within a block, the {metric} of two configurations varies by {percent} (standard deviation, {degrees} degrees of freedom).",
         PILOT_DIFFERENCE: "detectable difference",
         PILOT_BLOCKS: "blocks",

@@ -1,5 +1,5 @@
-//! Where a system is, said in the words of both worlds: every command reads the same address the
-//! same way, and none goes on without the encryption that was asked for.
+//! Addresses as URLs, connection strings and options: every command parses them alike, and none
+//! connects without the requested encryption.
 
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};

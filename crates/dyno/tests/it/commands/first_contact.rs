@@ -1,5 +1,5 @@
-//! A database of somebody's in one line, with the password where its own clients take it and the
-//! address as other programs have it.
+//! Existing databases on one command line: the password from where its own clients take it, and the
+//! address in the form that other programs use.
 
 use crate::program::{Bench, Ended};
 use crate::running::Running;

@@ -1,4 +1,4 @@
-//! Experiments that cannot be run here: told before anything is started or written.
+//! Experiments that cannot run here are rejected before anything is started or written.
 
 use crate::program::Bench;
 use crate::shop::ask;

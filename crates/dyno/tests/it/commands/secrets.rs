@@ -1,4 +1,4 @@
-//! Passwords: whatever is typed, and wherever it stands, nobody else reads one.
+//! Passwords never appear in output, files or process lists.
 
 use crate::program::Bench;
 use dyno_testkit::wait_until;

@@ -1,5 +1,5 @@
-//! Databases that nobody named: what only reads needs no word, and what writes in whatever disguise
-//! is refused before the run, or ends it.
+//! Databases that were not named for writing: read-only workloads run, and disguised writes are
+//! rejected before the run or end it.
 
 use crate::ends::{PREFLIGHT_FAILED, RUN_INCOMPLETE};
 use crate::program::{Bench, Ended};
@@ -185,7 +185,7 @@ fn workloads_of_dyno_s_own_that_only_read_need_no_word() {
         let sized = ["run", "reads.toml", "--out", "s", "--set", "workload.table_size=150"];
         let ended = bench.dyno(&sized);
         assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
-        let told = "sbtest1 has 50 rows, and the options of the workload say 150";
+        let told = "sbtest1 has 50 rows, but the workload expects 150";
         assert!(ended.stderr.contains(told), "{kind}: {ended}");
         let ended = bench.dyno(&["run", "writes.toml", "--out", "w"]);
         assert_eq!(ended.code, PREFLIGHT_FAILED, "{kind}: {ended}");

@@ -220,7 +220,7 @@ fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
         ask(&host.target, "UPDATE dyno_marker SET run = 'another' WHERE table_name = ''");
         let ended = run.ended();
         assert!(
-            ended.stderr.contains("another run of dyno has claimed the database"),
+            ended.stderr.contains("another run of dyno claimed the database"),
             "{kind}: {ended}"
         );
         assert_eq!(records(&host.bench.path().join("r")).len(), 0, "{kind}: {ended}");

@@ -1,5 +1,5 @@
-//! SQL of the user's own: what it means is sent whatever the query mode, what the database says to
-//! it is kept, and its variables have values.
+//! SQL of the user keeps its meaning in every query mode, its error messages are kept, and its
+//! variables have values.
 
 use crate::program::{Ended, records};
 use crate::shop::Shop;

@@ -1,4 +1,4 @@
-//! A database of somebody's, with a table of a hundred rows, and scripts beside it.
+//! An existing database with a table of a hundred rows, and scripts beside it.
 
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};

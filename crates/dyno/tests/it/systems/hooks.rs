@@ -1,6 +1,6 @@
-//! Systems that run elsewhere, steered by commands: settings as factors, restarts, settings that
-//! are put back, and turns. The server is one that this test makes, started, restarted and stopped
-//! by PostgreSQL's own `pg_ctl`, as a service manager would.
+//! Lifecycle hooks: settings as factors, restarts, restoration of settings, and exclusive slots. The
+//! test starts, restarts and stops its server by PostgreSQL's own `pg_ctl`, as a service manager
+//! would.
 
 use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, SERVER_FAILED};
 use crate::program::{Bench, events, records};
@@ -315,7 +315,8 @@ fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_comma
     // It applies nothing.
     let ended = run("apply = \"true\"");
     assert_ne!(ended.code, 0, "{ended}");
-    let told = "setting \"shared_buffers\" did not take effect: asked for \"16MB\", the server has \"128MB\"";
+    let told =
+        "setting \"shared_buffers\" did not take effect: requested \"16MB\", in force \"128MB\"";
     assert!(ended.stderr.contains(told), "{ended}");
     let ended = run("apply = \"echo no such server; exit 3\"");
     assert!(

@@ -1,5 +1,4 @@
-//! Runs are monitored: what machine and server did stands beside what was measured, and a stall is
-//! explained.
+//! Samples of machine and server are reported with the results, and explain stalls.
 
 use crate::program::{Bench, Ended, flaws, signal};
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};

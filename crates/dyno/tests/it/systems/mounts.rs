@@ -1,5 +1,5 @@
-//! Storages that are file systems of their own, mounted by their commands: killed campaigns leave
-//! none behind, and full ones are told.
+//! Storages on file systems that their commands mount: killed runs leave none mounted, and full ones
+//! are reported.
 
 use crate::program::{Bench, events, failures};
 use crate::running::Running;

@@ -122,7 +122,7 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
     assert_eq!(reasons.len(), 4, "the trials of one restart group: {ended}");
     assert!(
         reasons[0].contains("open_files_limit")
-            && reasons[0].contains("asked for \"10\", the server has \""),
+            && reasons[0].contains("requested \"10\", in force \""),
         "{}",
         reasons[0]
     );

@@ -18,6 +18,11 @@ const BANNED: &[(&str, &str)] = &[
     ("crew", "worker pool"),
     ("looker", "sampler"),
     ("bury", "discard"),
+    ("furnish", "configure"),
+    ("insist", "retry"),
+    ("invitation", "credentials"),
+    ("kept_behind", "fell behind"),
+    ("unwell", "unhealthy"),
 ];
 
 /// An identifier in lower case, its words joined and surrounded by underscores.

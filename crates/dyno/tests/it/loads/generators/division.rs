@@ -220,7 +220,7 @@ fn a_command_starts_generators_and_its_failures_are_shown() {
     let ended = run("DYNO_TOKEN=guessed {generator}", "r3");
     let told = "the coordinator at 127.0.0.1:";
     assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
-    assert!(ended.stderr.contains("refuses: its token is wrong"), "{ended}");
+    assert!(ended.stderr.contains("rejected this generator: its token is wrong"), "{ended}");
     let ended = run("no-such-launcher {generator}", "r4");
     let told = "the command `launcher.command` runs no-such-launcher, which is not installed";
     assert!(ended.code == 4 && ended.stderr.contains(told), "{ended}");
@@ -253,7 +253,7 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             sql,
             "{ clients = 4, duration = \"1s\" }",
             "launcher = { kind = \"command\", command = \"true\" }\n",
-            "`launcher.command` starts no generator",
+            "`launcher.command` does not start a generator",
         ),
         (
             SQLITE,
@@ -274,21 +274,21 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
             sql,
             "{ clients = 4, duration = \"1s\" }",
             "launcher = { kind = \"kubernetes\", anti_affinity = \"postgres\" }\n",
-            "`launcher.anti_affinity` is no list of labels: `postgres`",
+            "`launcher.anti_affinity` is not a list of labels: `postgres`",
         ),
         (
             SQLITE,
             sql,
             "{ clients = 4, duration = \"1s\" }",
             "launcher = { kind = \"kubernetes\", memory = \"2 GB\" }\n",
-            "`launcher.memory` is no amount of memory: `2 GB`",
+            "`launcher.memory` is not an amount of memory: `2 GB`",
         ),
         (
             "server = { kind = \"sqlite\" }",
             "{ kind = \"crud\" }",
             "{ clients = 4, duration = \"1s\", generators = 2 }",
             "",
-            "cannot be divided among generators: what it saw is kept in one process",
+            "cannot be divided among generators: its audit compares what one process has seen",
         ),
         (
             SQLITE,
@@ -335,7 +335,7 @@ fn what_keeps_generators_from_starting_is_found_before_the_run() {
             "starts generators as pods, and this process is not running in a cluster",
         ),
         ("address = \"192.0.2.1\"", "cannot use `launcher.address` 192.0.2.1: Cannot assign"),
-        ("address = \"0.0.0.0:0\"", "`launcher.address` 0.0.0.0:0: it stands for all addresses"),
+        ("address = \"0.0.0.0:0\"", "`launcher.address` 0.0.0.0:0: it is the wildcard address"),
         (
             "address = \"no-such-host.invalid\"",
             "cannot use `launcher.address` no-such-host.invalid",

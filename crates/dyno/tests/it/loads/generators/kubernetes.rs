@@ -70,7 +70,7 @@ fn what_a_cluster_cannot_run_is_refused_with_place_and_remedy() {
             "server = { kind = \"postgres\" }",
             &[],
             3,
-            "`S`: dyno would start this server itself",
+            "`S`: dyno cannot start this server in a cluster",
             "--set 'system.S.url=",
         ),
         (
