@@ -179,7 +179,7 @@ mod tests {
             compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
-            "setting \"innodb-buffer-pool-size\" did not take effect: asked for \"4G\", the server has \"134217728\""
+            "setting \"innodb-buffer-pool-size\" did not take effect: requested \"4G\", in force \"134217728\""
         );
     }
 

@@ -122,9 +122,9 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
     }
 }
 
-/// The sample with the most waiting sessions; among equal ones the one with most at work, then one that
-/// saw what most looks saw: the last answers before a stall, and the first after it, may show
-/// sessions that wait for something else.
+/// The sample with the most waiting sessions; among equal ones the one with most at work, then one
+/// that saw what most samples saw: the last answers before a stall, and the first after it, may
+/// show sessions that wait for something else.
 fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |sample: &SessionSample, is_wanted: fn(&SessionGroup) -> bool| {
         sample

@@ -1,5 +1,5 @@
-//! English. Declares each message once: name, English text and placeholders in braces. Column titles
-//! are declared here for all languages.
+//! English. Declares each message once: name, English text and placeholders in braces. Column
+//! titles are declared here for all languages.
 
 use super::super::message::{Language, columns, messages};
 

@@ -1,6 +1,6 @@
-//! Lifecycle hooks: settings as factors, restarts, restoration of settings, and exclusive slots. The
-//! test starts, restarts and stops its server by PostgreSQL's own `pg_ctl`, as a service manager
-//! would.
+//! Lifecycle hooks: settings as factors, restarts, restoration of settings, and exclusive slots.
+//! The test starts, restarts and stops its server by PostgreSQL's own `pg_ctl`, as a service
+//! manager would.
 
 use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, SERVER_FAILED};
 use crate::program::{Bench, events, records};

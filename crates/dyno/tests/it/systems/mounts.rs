@@ -1,5 +1,5 @@
-//! Storages on file systems that their commands mount: killed runs leave none mounted, and full ones
-//! are reported.
+//! Storages on file systems that their commands mount: killed runs leave none mounted, and full
+//! ones are reported.
 
 use crate::program::{Bench, events, failures};
 use crate::running::Running;
