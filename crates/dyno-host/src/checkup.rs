@@ -36,9 +36,9 @@ pub fn neighbours(length: Duration) -> Vec<Warning> {
         );
         values
     };
-    let (before, everybody) = (sample(), ProcessTable::now());
+    let (before, processes) = (sample(), ProcessTable::now());
     thread::sleep(length);
-    let others = everybody
+    let others = processes
         .zip(ProcessTable::now())
         .and_then(|(from, to)| others::warning(&from, &to, &[], ticks()));
     let after = sample();

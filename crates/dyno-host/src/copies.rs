@@ -54,18 +54,18 @@ pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Host
         )));
     }
     remove(original)?;
-    let making = CreationNote::begin(&databases::place(&copy));
+    let note = CreationNote::begin(&databases::place(&copy));
     let created = ControlConnection::open_to_work(original)
         .and_then(|mut session| session.run(&creation(original, &copy)).map(|()| session));
     let mut session = match created {
         Ok(session) => session,
         Err(failure) => {
-            making.end_if_refused(&failure);
+            note.end_if_refused(&failure);
             return Err(not_copied(original, &copy, &failure));
         }
     };
     let claim = marker::claim_copy(&copy, options)?;
-    making.end();
+    note.end();
     if original.engine.dialect().copying == Copying::Tables {
         tables(&mut session, original, &copy)
             .map_err(|failure| not_copied(original, &copy, &failure))?;
@@ -118,9 +118,9 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         return Ok(None);
     }
     let lock = marker::lock(&copy)?.filter(|_| !run_lock::blocks_drop(copy.engine));
-    let making = CreationNote::left(&databases::place(&copy));
+    let note = CreationNote::left(&databases::place(&copy));
     let is_ours =
-        marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
+        marker::is_all_ours(&copy)? || note.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
         return Err(HostError::new(format!(
             "{name:?} has the name of the copy, but was not created by dyno\nhint: check its \
@@ -139,8 +139,8 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     };
     dropped.map_err(|why| HostError::new(format!("cannot drop the copy {name:?}: {why}")))?;
     drop(lock);
-    if let Some(making) = making {
-        making.end();
+    if let Some(note) = note {
+        note.end();
     }
     Ok(Some(name))
 }

@@ -92,9 +92,7 @@ fn place_of(engine: Engine, endpoint: &Endpoint, database: &str) -> String {
 /// As [`marker::claim`].
 pub fn claim_existing(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     match CreationNote::left(&place(target)) {
-        Some(making) if marker::tables(target)?.is_empty() => {
-            claim_created(target, making, options)
-        }
+        Some(note) if marker::tables(target)?.is_empty() => claim_created(target, note, options),
         _ => marker::claim(target, options),
     }
 }
@@ -105,11 +103,11 @@ pub fn claim_existing(target: &Target, options: &ClaimOptions<'_>) -> Result<Cla
 /// As [`marker::claim_created`].
 pub fn claim_created(
     target: &Target,
-    making: CreationNote,
+    note: CreationNote,
     options: &ClaimOptions<'_>,
 ) -> Result<Claim, HostError> {
     let claim = marker::claim_created(target, options)?;
-    making.end();
+    note.end();
     Ok(claim)
 }
 
@@ -124,17 +122,17 @@ pub fn creation_note(source: &SystemSource) -> Option<CreationNote> {
 }
 
 fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let making = CreationNote::begin(&place(&beside(base, name)));
+    let note = CreationNote::begin(&place(&beside(base, name)));
     if let Err(failure) =
         run(base, &format!("CREATE DATABASE {}", base.engine.dialect().quoted_name(name)))
     {
-        making.end_if_refused(&failure);
+        note.end_if_refused(&failure);
         return Err(HostError::new(format!(
             "the database {name:?} does not exist and cannot be created: {failure}\n\
              hint: create it, or grant the account of the URL the privilege to create databases"
         )));
     }
-    claim_created(&beside(base, name), making, options)
+    claim_created(&beside(base, name), note, options)
 }
 
 /// Removes what dyno created in a database, and the database itself if dyno created it; returns
@@ -174,9 +172,9 @@ fn emptied(
     drop_it: impl FnOnce() -> Result<(), String>,
 ) -> Result<Vec<String>, HostError> {
     let lock = marker::lock(target)?;
-    let making = CreationNote::left(&place(target));
+    let note = CreationNote::left(&place(target));
     let is_all_ours =
-        marker::is_all_ours(target)? || making.is_some() && marker::tables(target)?.is_empty();
+        marker::is_all_ours(target)? || note.is_some() && marker::tables(target)?.is_empty();
     let mut dropped = marker::cleanup(target, &claim.replaced)?;
     if is_all_ours {
         let name = target.database_name();
@@ -187,8 +185,8 @@ fn emptied(
         drop(lock);
         dropped.push(name);
     }
-    if let Some(making) = making {
-        making.end();
+    if let Some(note) = note {
+        note.end();
     }
     Ok(dropped)
 }

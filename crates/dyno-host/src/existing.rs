@@ -1,7 +1,7 @@
 //! Systems that dyno did not start: their password, version and settings.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions;
+use crate::engine::queries;
 use crate::error::HostError;
 use crate::queries::pooler::{self, Pooler};
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
@@ -223,7 +223,7 @@ fn connect_by(
             return Err(HostError::new(text));
         }
     };
-    let mut version = questions(system.engine).identity(&mut session, &found).shown();
+    let mut version = queries(system.engine).identity(&mut session, &found).shown();
     let pooler = pooler::examine(&mut session, &target).map_err(|failure| {
         HostError::new(format!("cannot tell whether a pooler is in front of {place}: {failure}"))
     })?;

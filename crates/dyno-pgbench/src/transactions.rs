@@ -225,7 +225,7 @@ impl Transactions {
     /// When the server cannot be reached.
     pub fn rehearse_reading(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
         let mut refused = Vec::new();
-        if let Some(questions) = &target.engine.dialect().read_only_questions {
+        if let Some(questions) = &target.engine.dialect().read_only_queries {
             for script in &self.program.scripts {
                 // A connection per script, because changes of a session must not affect the next
                 // one.

@@ -189,8 +189,8 @@ metrics! {
     Workers = "workers", Count;
     /// CPU use of the busiest worker of all trials, in percent of one core.
     WorkerCpu = "worker-cpu", Percent;
-    /// Share of its window for which a worker stood still, the largest of all workers and trials.
-    Stalled = "held-up", Percent;
+    /// Share of its window for which a worker was stalled; maximum over workers and trials.
+    Stalled = "stalled", Percent;
     /// The generator's CPU time in user mode per statement. With embedded SQLite it includes the
     /// database's work.
     CpuUserPerStatement = "cpu-user-per-statement", Microseconds;

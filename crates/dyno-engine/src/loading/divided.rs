@@ -215,21 +215,21 @@ pub fn load_share(
 ) -> Result<()> {
     let unindexed = |table| TableDefinition { indexes: Vec::new(), ..table };
     let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
-    let board = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
+    let queue = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
     let mut open: Vec<usize> = ranges.iter().map(|range| range.table).collect();
     let mut reported = Instant::now();
     let mut look = || {
-        let (filled, rest) = open.iter().partition(|table| board.is_filled(**table));
+        let (filled, rest) = open.iter().partition(|table| queue.is_filled(**table));
         let filled: Vec<usize> = filled;
         if !filled.is_empty() || !open.is_empty() && reported.elapsed() >= REPORT_INTERVAL {
             reported = Instant::now();
-            report(LoadReport::Rows(board.rows_done()));
+            report(LoadReport::Rows(queue.rows_done()));
         }
         open = rest;
         // The last of these is its last report.
         filled.into_iter().for_each(|table| report(LoadReport::Filled(table)));
     };
-    fill(loading, &board, loaders, &mut look)?;
+    fill(loading, &queue, loaders, &mut look)?;
     look();
     Ok(())
 }

@@ -140,18 +140,18 @@ impl<'a> RangeQueue<'a> {
 /// Loads all parts of the board; calls `progress` regularly.
 pub(super) fn fill(
     loading: &Loading<'_>,
-    board: &RangeQueue<'_>,
+    queue: &RangeQueue<'_>,
     loaders: usize,
     mut progress: impl FnMut(),
 ) -> Result<()> {
-    let loaders = loaders.min(lock(&board.parts).len());
+    let loaders = loaders.min(lock(&queue.parts).len());
     std::thread::scope(|scope| {
         let threads: Vec<_> =
-            (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
+            (0..loaders).map(|_| scope.spawn(|| loader(loading, queue))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
             std::thread::sleep(LOOK);
             if loading.interrupts.load(Ordering::Relaxed) > 0 {
-                board.is_cancelled.store(true, Ordering::Relaxed);
+                queue.is_cancelled.store(true, Ordering::Relaxed);
             }
             progress();
         }
@@ -171,41 +171,41 @@ pub(super) fn fill(
     })
 }
 
-fn loader(loading: &Loading<'_>, board: &RangeQueue<'_>) -> Result<()> {
+fn loader(loading: &Loading<'_>, queue: &RangeQueue<'_>) -> Result<()> {
     let work = || {
-        let mut connection = connect(loading.target, &board.timeout)?;
+        let mut connection = connect(loading.target, &queue.timeout)?;
         loop {
-            let Some(part) = lock(&board.parts).pop() else { break };
-            load_part(loading, board, &mut connection, part)?;
+            let Some(part) = lock(&queue.parts).pop() else { break };
+            load_part(loading, queue, &mut connection, part)?;
         }
         block_on(connection.close());
         Ok(())
     };
     let result = work();
     if result.is_err() {
-        board.is_cancelled.store(true, Ordering::Relaxed);
+        queue.is_cancelled.store(true, Ordering::Relaxed);
     }
     result
 }
 
 fn load_part(
     loading: &Loading<'_>,
-    board: &RangeQueue<'_>,
+    queue: &RangeQueue<'_>,
     connection: &mut Connection,
     part: RowRange,
 ) -> Result<()> {
-    let table = &board.tables[part.table];
+    let table = &queue.tables[part.table];
     let end = part.first + part.rows;
     for first in (part.first..end).step_by(ROWS_PER_LOAD as usize) {
         load_rows(
             loading,
-            board,
+            queue,
             connection,
             RowRange { first, rows: ROWS_PER_LOAD.min(end - first), ..part },
         )?;
     }
     // The loader of a table's last part builds its indexes, while others load the next table.
-    if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
+    if queue.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
         ask(connection, &table.indexes)?;
     }
     Ok(())
@@ -213,15 +213,15 @@ fn load_part(
 
 fn load_rows(
     loading: &Loading<'_>,
-    board: &RangeQueue<'_>,
+    queue: &RangeQueue<'_>,
     connection: &mut Connection,
     part: RowRange,
 ) -> Result<()> {
-    let table = &board.tables[part.table];
-    let mut rows = PartRows { loading, board, part, next: part.first };
+    let table = &queue.tables[part.table];
+    let mut rows = PartRows { loading, queue, part, next: part.first };
     let load = BulkLoad { table: &table.name, columns: &table.columns };
     let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
-    if board.is_cancelled.load(Ordering::Relaxed) {
+    if queue.is_cancelled.load(Ordering::Relaxed) {
         return Err(FailureKind::Cancelled.failure("loading was interrupted"));
     }
     if loaded == part.rows {
@@ -240,7 +240,7 @@ fn load_rows(
 /// The rows of a part, generated while they are sent.
 struct PartRows<'a> {
     loading: &'a Loading<'a>,
-    board: &'a RangeQueue<'a>,
+    queue: &'a RangeQueue<'a>,
     part: RowRange,
     next: u64,
 }
@@ -258,15 +258,15 @@ impl RowSource for PartRows<'_> {
             } else {
                 done % ROWS_PER_CHECK
             };
-            self.board.rows_done.fetch_add(since.min(done), Ordering::Relaxed);
-            if self.board.is_cancelled.load(Ordering::Relaxed) {
+            self.queue.rows_done.fetch_add(since.min(done), Ordering::Relaxed);
+            if self.queue.is_cancelled.load(Ordering::Relaxed) {
                 return false;
             }
         }
         if is_end {
             return false;
         }
-        self.loading.data.row(self.board.first + self.part.table, self.next, row);
+        self.loading.data.row(self.queue.first + self.part.table, self.next, row);
         self.next += 1;
         true
     }

@@ -19,8 +19,8 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     with_filled(loading, listener, |tables, progress| {
         let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
         let ranges = RowRange::all(tables);
-        let board = RangeQueue::new(tables, 0, &ranges, loaders, work(loading.target));
-        fill(loading, &board, loaders, || progress(board.rows_done()))
+        let queue = RangeQueue::new(tables, 0, &ranges, loaders, work(loading.target));
+        fill(loading, &queue, loaders, || progress(queue.rows_done()))
     })
 }
 
@@ -120,11 +120,11 @@ pub fn load_table(
         if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
     let tables = std::slice::from_ref(&unindexed);
     let ranges = RowRange::all(tables);
-    let board = RangeQueue::new(tables, number, &ranges, loaders, TimeoutPolicy::endless());
-    fill(loading, &board, loaders, || ())?;
+    let queue = RangeQueue::new(tables, number, &ranges, loaders, TimeoutPolicy::endless());
+    fill(loading, &queue, loaders, || ())?;
     is_filled();
     if !table.indexes.is_empty() {
-        let mut connection = connect(loading.target, &board.timeout)?;
+        let mut connection = connect(loading.target, &queue.timeout)?;
         ask(&mut connection, &table.indexes)?;
         block_on(connection.close());
     }

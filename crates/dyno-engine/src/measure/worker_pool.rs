@@ -486,17 +486,17 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Closes the counters, including those of workers left behind.
-    fn finish(mut self, mut finish: RunState) -> EndedMeasurement<'a> {
-        let window = Arc::clone(&finish.window);
+    fn finish(mut self, mut state: RunState) -> EndedMeasurement<'a> {
+        let window = Arc::clone(&state.window);
         let ended = window.now();
-        self.gather(&mut finish.spare);
+        self.gather(&mut state.spare);
         let mut result = PartialResult { ended, connecting: self.connecting, ..self.counters() };
         if let Some((arrivals, _)) = &self.arrivals {
             let collector = &mut self.collector;
             result.unstarted =
                 open_loop::account(arrivals, &window, collector, &result.counters, ended);
         }
-        let (cpu_user, cpu_system) = finish.watch.cpu();
+        let (cpu_user, cpu_system) = state.watch.cpu();
         let (mut workers, mut lags) = (Vec::new(), Vec::new());
         for report in self.reports {
             workers.push(report.record);
@@ -512,10 +512,10 @@ impl<'a> WorkerPool<'a> {
             shares_machine: self.input.shares_machine,
             workers_tried: Vec::new(),
         };
-        result.steal = finish.watch.steal();
+        result.steal = state.watch.steal();
         result.is_debug_build = cfg!(debug_assertions);
         result.fatal = self.fatal;
-        result.is_cut_off = finish.is_cut_off;
+        result.is_cut_off = state.is_cut_off;
         let stuck = self.workers.iter().filter(|worker| !worker.is_done);
         result.left_behind = stuck.flat_map(|worker| worker.clients.iter().copied()).collect();
         let (input, kinds, collector) = (self.input, self.kinds, self.collector);

@@ -74,7 +74,7 @@ enum NotCommitted {
     /// The client was cut off; the transaction remains unfinished.
     Cut,
     /// Counted as failed; the client ends, the others continue.
-    EndedMeasurement,
+    Ended,
     /// The client cannot continue after this failure.
     GaveUp(Box<FatalCause>),
 }
@@ -179,7 +179,7 @@ impl<W: Workload> Client<W> {
             }
             self.window.give_back();
             match outcome {
-                Ok(()) | Err(NotCommitted::Failed | NotCommitted::EndedMeasurement) => {}
+                Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
                 Err(NotCommitted::Cut) => return,
                 Err(NotCommitted::GaveUp(cause)) => {
                     self.give_up(*cause);
@@ -187,7 +187,7 @@ impl<W: Workload> Client<W> {
                 }
             }
             now = self.window.now();
-            if matches!(outcome, Err(NotCommitted::EndedMeasurement)) {
+            if matches!(outcome, Err(NotCommitted::Ended)) {
                 break;
             }
         }
@@ -369,7 +369,7 @@ impl<W: Workload> Client<W> {
             }
         }
         Some(match verdict {
-            AfterFailure::EndsClient => NotCommitted::EndedMeasurement,
+            AfterFailure::EndsClient => NotCommitted::Ended,
             AfterFailure::EndsRun => gave_up(failure.clone(), session),
             AfterFailure::Policy | AfterFailure::Skipped | AfterFailure::GoesOn => {
                 NotCommitted::Failed

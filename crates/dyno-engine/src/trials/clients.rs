@@ -59,7 +59,7 @@ pub(crate) trait Clients {
     }
 
     /// In the coordinator: takes the result of [`Self::audit_state`] of a generator.
-    fn take_remains(&self, _remains: AuditState) {}
+    fn take_audit_state(&self, _state: AuditState) {}
 
     async fn baseline(
         &self,

@@ -94,7 +94,7 @@ fn divided(
     let ready = || generators.start().map(Start::at);
     let (measured, audit_state) =
         elsewhere::measure(&clients.kinds(), generators, input, ready, listener)?;
-    audit_state.into_iter().for_each(|it| clients.take_remains(it));
+    audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
     Ok(measured.record)
 }
 
@@ -230,7 +230,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         }
     }
 
-    fn take_remains(&self, audit_state: AuditState) {
+    fn take_audit_state(&self, audit_state: AuditState) {
         let sessions = self.sessions().into_iter().zip(&audit_state.sessions);
         sessions.for_each(|(own, numbers)| own.add(numbers));
         let notes = self.workloads.iter().zip(&audit_state.notes);
@@ -315,7 +315,7 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         AuditState { notes: vec![self.audit.notes()], ..AuditState::default() }
     }
 
-    fn take_remains(&self, audit_state: AuditState) {
+    fn take_audit_state(&self, audit_state: AuditState) {
         audit_state.notes.iter().for_each(|notes| self.audit.take_notes(notes));
     }
 
@@ -482,7 +482,7 @@ fn trial(
         Some(generators) => {
             let (measured, audit_state) =
                 elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
-            audit_state.into_iter().for_each(|it| clients.take_remains(it));
+            audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
             measured
         }
     };

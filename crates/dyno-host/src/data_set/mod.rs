@@ -15,7 +15,7 @@ mod copy;
 pub(crate) use copy::copy_into;
 pub use copy::{Copied, copy_folder};
 
-use crate::engine::questions;
+use crate::engine::queries;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, no_name};
 use crate::settings::listed_name;
@@ -57,7 +57,7 @@ impl DataSetKey {
 }
 
 fn is_shaping(kind: ServerKind, listed: &str) -> bool {
-    questions(kind.engine()).settings.shaping.contains(&listed)
+    queries(kind.engine()).settings.shaping.contains(&listed)
 }
 
 /// The server that loads a data set: with the settings that all configurations share (`base`) and
@@ -71,7 +71,7 @@ pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
             loader.settings.insert(name.clone(), value.clone());
         }
     }
-    (questions(engine).settings.spare)(&mut loader.settings);
+    (queries(engine).settings.spare)(&mut loader.settings);
     loader
 }
 

@@ -12,14 +12,14 @@ mod mysql;
 mod null;
 mod numbers;
 mod postgres;
-mod questions;
+mod queries;
 pub(crate) mod setting;
 mod sqlite;
 mod values;
 
 pub(crate) use numbers::UPTIME;
-pub use questions::{ConnectionLimit, ForeignSession};
-pub(crate) use questions::{
+pub use queries::{ConnectionLimit, ForeignSession};
+pub(crate) use queries::{
     EngineQueries, FoundSettings, LockQueries, Observe, Observed, SessionActivity,
 };
 pub use setting::Setting;
@@ -29,11 +29,11 @@ pub(crate) use values::Values;
 use dyno_model::target::Engine;
 
 /// The queries of an engine.
-pub(crate) fn questions(engine: Engine) -> &'static EngineQueries {
+pub(crate) fn queries(engine: Engine) -> &'static EngineQueries {
     match engine {
-        Engine::Mysql => &mysql::QUESTIONS,
-        Engine::Postgres => &postgres::QUESTIONS,
-        Engine::Sqlite => &sqlite::QUESTIONS,
-        Engine::Null | Engine::Http => &null::QUESTIONS,
+        Engine::Mysql => &mysql::QUERIES,
+        Engine::Postgres => &postgres::QUERIES,
+        Engine::Sqlite => &sqlite::QUERIES,
+        Engine::Null | Engine::Http => &null::QUERIES,
     }
 }

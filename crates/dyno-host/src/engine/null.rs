@@ -1,11 +1,11 @@
 //! The null engine with canned replies, and HTTP services, which have nothing to query. The
 //! workload queries the service itself; the database behind it is a separate system.
 
-use super::questions::{EngineQueries, Settings};
+use super::queries::{EngineQueries, Settings};
 use crate::engine::setting::by_name;
 use std::collections::BTreeMap;
 
-pub(super) const QUESTIONS: EngineQueries = EngineQueries {
+pub(super) const QUERIES: EngineQueries = EngineQueries {
     settings: Settings {
         that_matter: &[],
         reserved: &[],
@@ -24,6 +24,6 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
     versions: &[],
     tables: None,
     shared_storage: None,
-    is_plain_table: "",
+    plain_table: "",
     server: None,
 };

@@ -5,7 +5,7 @@ use super::pace::{Pace, thread_cpu};
 use super::sessions;
 use crate::control_connection::QueryResult;
 use crate::engine::Values;
-use crate::engine::{Observe, Observed, questions};
+use crate::engine::{Observe, Observed, queries};
 use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};
 use dyno_model::target::Target;
@@ -47,7 +47,7 @@ impl Observer {
     /// Connects, on the new thread. A server that rejects the connection is not queried, and there
     /// are no values of it.
     pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
-        let observe = questions(target.engine).observe?;
+        let observe = queries(target.engine).observe?;
         let (questions, asked) = channel();
         let (answer, answers) = channel();
         let run = move || {

@@ -226,7 +226,7 @@ mod tests {
     /// Id, parent, name, ticks of its own, ticks of children that ended.
     type Row<'r> = (u32, u32, &'r str, f64, f64);
 
-    fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> ProcessTable {
+    fn table(at: Instant, machine: f64, rows: &[Row<'_>]) -> ProcessTable {
         let processes = rows.iter().map(|(pid, parent, name, own, children)| {
             let text = format!(
                 "{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 0 1 0 77 0"
@@ -250,7 +250,7 @@ mod tests {
             (902, 1, "make", 1.0, 0.0),
         ];
         let compilers = [(903, 902, "cc1", 50.0, 0.0)];
-        let from = everybody(start, 1000.0, &[&before[..], &more, &compilers].concat());
+        let from = table(start, 1000.0, &[&before[..], &more, &compilers].concat());
         // 10 s at 100 ticks per second: dyno 300, its child 50, the server 400, the kernel's thread
         // 90, the foreign one 40; one compiler ended at 70 and one at 30 within the window, and one
         // is running.
@@ -266,7 +266,7 @@ mod tests {
         ];
         let young = [(904, 902, "cc1", 60.0, 0.0), (905, own, "dyno", 50.0, 0.0)];
         let total = 300.0 + 50.0 + 400.0 + 90.0 + 40.0 + 20.0 + 30.0 + 60.0;
-        let to = everybody(
+        let to = table(
             start + Duration::from_secs(10),
             1000.0 + total,
             &[&after[..], &more, &young].concat(),
@@ -296,10 +296,10 @@ mod tests {
             (910, 902, "sh", 2.0, 500.0),
             (911, 910, "cc1", 90_000.0, 0.0),
         ];
-        let from = everybody(start, 1000.0, &from);
+        let from = table(start, 1000.0, &from);
         // Compiler and shell end; make has waited for the shell, which had waited for the compiler:
         // 30 ticks are new.
-        let to = everybody(
+        let to = table(
             start + Duration::from_secs(10),
             1030.0,
             &[(902, 1, "make", 1.0, 2.0 + 500.0 + 90_000.0 + 30.0)],
@@ -312,8 +312,8 @@ mod tests {
         let start = Instant::now();
         // The shell's children had another parent at the first reading, or were not seen: their
         // times are years.
-        let from = everybody(start, 0.0, &[(1, 0, "init", 0.0, 0.0), (902, 1, "sh", 0.0, 0.0)]);
-        let to = everybody(
+        let from = table(start, 0.0, &[(1, 0, "init", 0.0, 0.0), (902, 1, "sh", 0.0, 0.0)]);
+        let to = table(
             start + Duration::from_secs(10),
             3000.0,
             &[(1, 0, "init", 0.0, 900_000.0), (902, 1, "sh", 1000.0, 100_000.0)],
@@ -372,8 +372,8 @@ mod tests {
     #[test]
     fn a_process_with_a_reused_id_is_another_one_and_small_amounts_are_not_reported() {
         let start = Instant::now();
-        let from = everybody(start, 0.0, &[(900, 1, "old", 500.0, 0.0)]);
-        let mut to = everybody(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);
+        let from = table(start, 0.0, &[(900, 1, "old", 500.0, 0.0)]);
+        let mut to = table(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);
         to.processes.get_mut(&900).expect("it is there").stat.started = 78.0;
         assert_eq!(others(&from, &to, &[]), (vec![("new", 9.0)], 9.0));
         assert_eq!(warning(&from, &to, &[], 100.0), None);

@@ -52,7 +52,7 @@ pub(super) struct Reading {
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
     /// At the bounds of the window: all processes of dyno's machine.
-    pub(super) everybody: Option<ProcessTable>,
+    pub(super) processes: Option<ProcessTable>,
     /// What the monitor missed since the last sample.
     pub(super) trouble: Option<String>,
 }
@@ -71,8 +71,8 @@ impl Sampler {
     pub(super) fn start(watched: Watched) -> Option<Self> {
         let (orders, told) = channel();
         let (reading, readings) = channel();
-        let mut eyes = SamplerThread::new(watched, reading);
-        let run = move || eyes.sample_until_stopped(&told);
+        let mut sampler = SamplerThread::new(watched, reading);
+        let run = move || sampler.sample_until_stopped(&told);
         // Not joined: the channel of readings closes when the thread ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
         Some(Self { orders, readings })
@@ -180,7 +180,7 @@ impl SamplerThread {
             server.sample(ticks, is_boundary, &mut values);
         }
         self.generator.sample(ticks, is_boundary, &mut values);
-        let everybody = if is_boundary { ProcessTable::now() } else { None };
+        let processes = if is_boundary { ProcessTable::now() } else { None };
         let timeout = match question {
             _ if self.is_first => FIRST_TIMEOUT,
             Question::Boundary => BOUNDARY_TIMEOUT,
@@ -206,7 +206,7 @@ impl SamplerThread {
             at,
             values,
             sessions,
-            everybody,
+            processes,
             trouble: self.trouble.take(),
         });
         if self.is_locked && question == Question::Regular {
@@ -224,7 +224,7 @@ impl SamplerThread {
                 at,
                 values,
                 sessions,
-                everybody: None,
+                processes: None,
                 trouble: None,
             });
         }
@@ -298,12 +298,12 @@ mod tests {
         let first = sampler.readings.recv().unwrap();
         assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());
         assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);
-        assert!(first.everybody.is_none());
+        assert!(first.processes.is_none());
         sampler.orders.send(Order::Sample).unwrap();
         // On a busy machine the regular sample of the next second may arrive first; it does not
         // read all processes.
         let samples = sampler.readings.iter().take(10);
-        assert!(samples.map(|sample| sample.everybody).any(|everybody| everybody.is_some()));
+        assert!(samples.map(|sample| sample.processes).any(|processes| processes.is_some()));
         sampler.orders.send(Order::Stop).unwrap();
         // As long as the thread lives, there is another sample every second.
         assert!(sampler.readings.iter().take(10).count() < 10, "it goes on");

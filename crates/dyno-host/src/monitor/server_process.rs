@@ -1,7 +1,7 @@
 //! Finds the process of a server that dyno did not start, if it is on this machine.
 
 use crate::control_connection::ControlConnection;
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_model::target::Target;
 use std::fs;
 
@@ -9,7 +9,7 @@ use std::fs;
 /// in containers report other ids; an id that does not fit is ignored.
 #[must_use]
 pub fn find_server(target: &Target) -> Option<u32> {
-    let server = questions(target.engine).server.as_ref()?;
+    let server = queries(target.engine).server.as_ref()?;
     let pid = (server.process)(&mut ControlConnection::open(target).ok()?)?;
     runs(pid, server.programs).then_some(pid)
 }
@@ -17,7 +17,7 @@ pub fn find_server(target: &Target) -> Option<u32> {
 /// Hints of a server on another machine about its process. The session must stay open until the
 /// process is found, because PostgreSQL's is found by it.
 pub(super) fn traces(target: &Target) -> Option<(Vec<String>, ControlConnection)> {
-    let server = questions(target.engine).server.as_ref()?;
+    let server = queries(target.engine).server.as_ref()?;
     let mut session = ControlConnection::open(target).ok()?;
     Some(((server.traces)(&mut session), session))
 }

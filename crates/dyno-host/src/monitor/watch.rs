@@ -44,7 +44,7 @@ pub struct Watch<'l> {
     is_server_unknown: bool,
     /// Processor times of all processes at the bounds, with their times in seconds since the start
     /// of the first client.
-    everybody: Vec<(f64, ProcessTable)>,
+    processes: Vec<(f64, ProcessTable)>,
     /// What could not be observed.
     troubles: Vec<String>,
     /// Samples with the monitor's own cost.
@@ -88,7 +88,7 @@ impl<'l> Watch<'l> {
             is_server_unknown: watched.is_local
                 && watched.pids.is_empty()
                 && watched.target.engine.is_server(),
-            everybody: Vec::new(),
+            processes: Vec::new(),
             sampler: Sampler::start(watched),
             epoch: None,
             early: Vec::new(),
@@ -130,7 +130,7 @@ impl<'l> Watch<'l> {
         if self.is_server_unknown {
             return None;
         }
-        let (from, to) = window(&self.everybody, self.warmup.as_secs_f64())?;
+        let (from, to) = window(&self.processes, self.warmup.as_secs_f64())?;
         let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
         others::warning(from, to, &self.servers, ticks_per_second)
     }
@@ -175,7 +175,7 @@ impl<'l> Watch<'l> {
         let since = reading.at.saturating_duration_since(epoch).as_secs_f64();
         let before = epoch.saturating_duration_since(reading.at).as_secs_f64();
         let at_s = since - before;
-        self.everybody.extend(reading.everybody.take().map(|everybody| (at_s, everybody)));
+        self.processes.extend(reading.processes.take().map(|processes| (at_s, processes)));
         if !reading.sessions.is_empty() {
             self.samples.push(SessionSample { at: at_s, sessions: reading.sessions.clone() });
         }
@@ -232,13 +232,13 @@ impl Listener for Watch<'_> {
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        let beat = IntervalRate {
+        let rate = IntervalRate {
             start: interval.start.as_secs_f64(),
             length: interval.length.as_secs_f64(),
             committed: interval.transaction.len(),
         };
-        self.rates.push(beat);
-        self.is_low = self.collapse_detector.observe(beat).is_some();
+        self.rates.push(rate);
+        self.is_low = self.collapse_detector.observe(rate).is_some();
         self.note_collapse();
         self.pass_on();
         self.listener.interval(interval);

@@ -107,7 +107,7 @@ impl CreationNote {
 }
 
 fn note_path(folder: &Path, place: &str) -> PathBuf {
-    folder.join("making").join(signature(&["making", place]))
+    folder.join("creating").join(signature(&["creating", place]))
 }
 
 /// The folder of this account, which may not exist yet.

@@ -11,7 +11,7 @@
 //! by the marker, which names it.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::{LockQueries, questions};
+use crate::engine::{LockQueries, queries};
 use crate::error::HostError;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_model::engine::Capability;
@@ -97,7 +97,7 @@ pub(crate) fn take(
     let held = match &target.endpoint {
         Endpoint::InProcess => return Ok(None),
         Endpoint::File(path) => take_file(path),
-        _ => match &questions(target.engine).server {
+        _ => match &queries(target.engine).server {
             Some(server) => take_session(target, &server.lock)?,
             None => return Ok(None),
         },
@@ -128,7 +128,7 @@ pub(crate) fn inspect(target: &Target) -> Result<(), HostError> {
 
 /// Whether the engine cannot drop a database while the lock's session is connected to it.
 pub(crate) fn blocks_drop(engine: Engine) -> bool {
-    questions(engine).server.as_ref().is_some_and(|server| server.lock.blocks_drop)
+    queries(engine).server.as_ref().is_some_and(|server| server.lock.blocks_drop)
 }
 
 impl RunLock {
@@ -141,8 +141,8 @@ impl RunLock {
     /// Whether it is still held: a restarted server has forgotten it.
     pub(crate) fn is_held(&self) -> bool {
         match &self.0 {
-            LockState::Session(session, questions) => {
-                let answer = session.borrow_mut().first(questions.is_held);
+            LockState::Session(session, queries) => {
+                let answer = session.borrow_mut().first(queries.held);
                 answer.is_ok_and(|answer| is_yes(answer.as_deref()))
             }
             LockState::File(file, path) => is_same_file(file, path),
@@ -172,16 +172,16 @@ fn is_yes(answer: Option<&str>) -> bool {
 
 fn take_session(
     target: &Target,
-    questions: &'static LockQueries,
+    queries: &'static LockQueries,
 ) -> Result<Option<LockState>, Refused> {
     // The user's session setup is not applied, and the session outlives limits on idle sessions.
     let target = Target { session_setup: Vec::new(), ..target.clone() };
     let taken = ControlConnection::open_to_clean_up(&target).and_then(|mut session| {
-        let take = prepared(&mut session, questions)?;
+        let take = prepared(&mut session, queries)?;
         let began = Instant::now();
         loop {
             if is_yes(session.first(take)?.as_deref()) {
-                return Ok(Some(kept(session, questions)));
+                return Ok(Some(kept(session, queries)));
             }
             if began.elapsed() >= TIMEOUT || is_end_requested() {
                 return Ok(None);
@@ -203,31 +203,31 @@ fn take_session(
 }
 
 /// A lock that the server granted. Some products grant it without any effect.
-fn kept(mut session: ControlConnection, questions: &'static LockQueries) -> LockState {
+fn kept(mut session: ControlConnection, queries: &'static LockQueries) -> LockState {
     let lacks_locks = session.identity().product.lacks(Capability::AdvisoryLocks);
-    match session.first(questions.is_held) {
+    match session.first(queries.held) {
         Err(failure) => return LockState::Unavailable(failure.to_string()),
         Ok(answer) if lacks_locks || !is_yes(answer.as_deref()) => {
             return LockState::Unavailable("the server's advisory locks have no effect".to_owned());
         }
         Ok(_) => {}
     }
-    LockState::Session(Box::new(RefCell::new(session)), questions)
+    LockState::Session(Box::new(RefCell::new(session)), queries)
 }
 
 /// The statement that acquires the lock on this connection, which keeps its session from here on.
 fn prepared(
     session: &mut ControlConnection,
-    questions: &'static LockQueries,
+    queries: &'static LockQueries,
 ) -> QueryResult<&'static str> {
-    if let Some(pooled) = &questions.pooled
+    if let Some(pooled) = &queries.pooled
         && pooled.changes_sessions(session)?
     {
         pooled.begin.iter().try_for_each(|statement| session.run(statement))?;
         return Ok(pooled.take);
     }
-    let _ = session.run(questions.stay);
-    Ok(questions.take)
+    let _ = session.run(queries.stay);
+    Ok(queries.take)
 }
 
 fn remedy(endpoint: &Endpoint) -> &'static str {
@@ -265,9 +265,9 @@ fn holder(target: &Target) -> Option<String> {
         let process = dyno_files::read_text(&lock_file(database), PROCESS_MAX).ok()?;
         return Some(format!("process {}", process.trim().parse::<u32>().ok()?));
     }
-    let questions = &questions(target.engine).server.as_ref()?.lock;
+    let queries = &queries(target.engine).server.as_ref()?.lock;
     let rows = ControlConnection::open(target)
-        .and_then(|mut session| session.pairs(questions.holder))
+        .and_then(|mut session| session.pairs(queries.holder))
         .ok()?;
     let (number, who) = rows.into_iter().next()?;
     Some(format!("session {number}, {who}"))

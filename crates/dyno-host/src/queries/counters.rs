@@ -11,7 +11,7 @@
 //! * SQLite and the null engine have no counters.
 
 use crate::control_connection::ControlConnection;
-use crate::engine::{UPTIME, questions};
+use crate::engine::{UPTIME, queries};
 use dyno_model::engine::{Capability, Engine, Identity};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
@@ -35,7 +35,7 @@ pub fn snapshot_of(
     target: &Target,
     databases: &[String],
 ) -> Result<BTreeMap<String, i64>, OperationFailure> {
-    match &questions(target.engine).server {
+    match &queries(target.engine).server {
         Some(server) => {
             let databases =
                 if databases.is_empty() { slice::from_ref(&target.database) } else { databases };
@@ -101,7 +101,7 @@ pub struct WriteMarks {
 /// When the system cannot be reached or refuses to answer.
 pub fn write_marks(target: &Target) -> Result<WriteMarks, OperationFailure> {
     let mut marks = Vec::new();
-    if let Some(server) = &questions(target.engine).server {
+    if let Some(server) = &queries(target.engine).server {
         let mut session = ControlConnection::open(target)?;
         for question in server.write_marks {
             marks.extend(session.rows(question)?);

@@ -2,7 +2,7 @@
 //! the version of the server.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_model::target::{QueryMode, Target};
 
@@ -88,7 +88,7 @@ pub(crate) fn examine(
     session: &mut ControlConnection,
     target: &Target,
 ) -> QueryResult<Option<Pooler>> {
-    let server = questions(target.engine).server.as_ref();
+    let server = queries(target.engine).server.as_ref();
     let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else {
         return Ok(None);
     };

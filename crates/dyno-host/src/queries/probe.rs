@@ -3,7 +3,7 @@
 pub use crate::engine::{ConnectionLimit, ForeignSession};
 
 use crate::control_connection::ControlConnection;
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_drivers::own_sessions;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, OperationFailure> {
-    let Some(server) = &questions(target.engine).server else { return Ok(None) };
+    let Some(server) = &queries(target.engine).server else { return Ok(None) };
     (server.connection_limit)(&mut ControlConnection::open(target)?).map(Some)
 }
 
@@ -26,7 +26,7 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
 /// When the system cannot be reached or refuses to answer. An account that may not see others gets
 /// none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
-    let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
+    let Some(server) = &queries(target.engine).server else { return Ok(Vec::new()) };
     let mut asking = ControlConnection::open(target)?;
     let rows = asking.rows(server.foreign_sessions)?;
     let session = |row: Vec<Option<String>>| {
@@ -52,7 +52,7 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
 /// # Errors
 /// When the system cannot be reached.
 pub fn is_replicated(target: &Target) -> Result<bool, OperationFailure> {
-    let Some(server) = &questions(target.engine).server else { return Ok(false) };
+    let Some(server) = &queries(target.engine).server else { return Ok(false) };
     Ok((server.is_replicated)(&mut ControlConnection::open(target)?))
 }
 
@@ -62,7 +62,7 @@ pub fn is_replicated(target: &Target) -> Result<bool, OperationFailure> {
 /// # Errors
 /// When the system cannot be reached.
 pub fn refuses_writes(target: &Target) -> Result<Option<String>, OperationFailure> {
-    let Some(server) = &questions(target.engine).server else { return Ok(None) };
+    let Some(server) = &queries(target.engine).server else { return Ok(None) };
     let mut session = ControlConnection::open(target)?;
     // A server that does not understand the question does not refuse; a null server answers
     // something else.
@@ -76,7 +76,7 @@ pub fn refuses_writes(target: &Target) -> Result<Option<String>, OperationFailur
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn is_pooled(target: &Target) -> Result<bool, OperationFailure> {
-    let server = questions(target.engine).server.as_ref();
+    let server = queries(target.engine).server.as_ref();
     let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else {
         return Ok(false);
     };

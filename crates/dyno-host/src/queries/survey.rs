@@ -2,7 +2,7 @@
 //! the page cache.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_model::target::Target;
 
 /// A table of a database.
@@ -55,7 +55,7 @@ impl DatabaseInfo {
 /// # Errors
 /// When the system cannot be reached, or refuses to answer.
 pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
-    let Some(questions) = &questions(target.engine).tables else { return Ok(None) };
+    let Some(queries) = &queries(target.engine).tables else { return Ok(None) };
     let mut session = ControlConnection::open(target)?;
     let number = |field: Option<String>| field.and_then(|text| text.parse().ok());
     let mut tables: Vec<TableInfo> = Vec::new();
@@ -71,13 +71,13 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
             ..TableInfo::default()
         });
     }
-    for (name, bytes) in questions.sizes.map_or(Ok(Vec::new()), |sql| session.pairs(sql))? {
+    for (name, bytes) in queries.sizes.map_or(Ok(Vec::new()), |sql| session.pairs(sql))? {
         if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
             table.bytes = bytes.parse().ok();
         }
     }
     let mut last = None;
-    for row in session.rows(questions.indexes)? {
+    for row in session.rows(queries.indexes)? {
         let [
             Some(table),
             Some(index),
@@ -107,7 +107,7 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
         table.key = table.key.take().and_then(|key| range(&mut session, &table.sql, key));
     }
     tables.sort_by(|a, b| (b.bytes, b.rows, &a.name).cmp(&(a.bytes, a.rows, &b.name)));
-    let cache = session.pairs(questions.cache)?.pop();
+    let cache = session.pairs(queries.cache)?.pop();
     let cache = cache.and_then(|(name, bytes)| Some((name, bytes.parse().ok()?)));
     Ok(Some(DatabaseInfo { tables, cache }))
 }

@@ -1,7 +1,7 @@
 //! A node of a cluster that does not accept clients.
 
 use super::error::{log_of, with_room};
-use super::harmed::SharedFaults;
+use super::injected_faults::SharedFaults;
 use super::instance::InstanceDirectories;
 use super::log;
 use crate::error::HostError;

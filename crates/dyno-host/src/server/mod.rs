@@ -24,7 +24,7 @@ mod cluster;
 mod cluster_member;
 mod error;
 mod faults;
-mod harmed;
+mod injected_faults;
 mod inner;
 mod instance;
 pub(crate) mod log;
@@ -48,7 +48,7 @@ pub use validate::check_values;
 
 pub(crate) use log::kept_log;
 
-use crate::engine::questions;
+use crate::engine::queries;
 use crate::error::HostError;
 use crate::settings;
 use dyno_model::engine::Execution;
@@ -63,7 +63,7 @@ pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
     if !kind.engine().keeps_data() {
         return Some("the null server has no settings");
     }
-    let reserved = questions(kind.engine()).settings.reserved;
+    let reserved = queries(kind.engine()).settings.reserved;
     let of_cluster = recipe(kind).map_or(&[][..], |recipe| recipe.reserved);
     reserved
         .iter()
@@ -86,7 +86,7 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
         let is_value = !value.contains(['\0', '\n', '\r']);
         let read = settings::as_server_reads(server.kind, name, value);
-        let is_value = is_value && (questions(server.kind.engine()).settings.is_value)(&read);
+        let is_value = is_value && (queries(server.kind.engine()).settings.is_value)(&read);
         if !is_name || !is_value {
             return Err(HostError::new(format!(
                 "setting {name:?} = {value:?} cannot be given: a name has letters, digits and the \

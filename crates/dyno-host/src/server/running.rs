@@ -1,7 +1,7 @@
 //! A running server and how it is stopped.
 
 use super::cluster_member::ClusterMember;
-use super::harmed::SharedFaults;
+use super::injected_faults::SharedFaults;
 use super::inner::InnerNode;
 use crate::settings::{Compared, RoundedSetting};
 use crate::supervisor::{Exit, Launch, Owner, StopStep, Supervisor, SupervisorCommand};

@@ -1,7 +1,7 @@
 //! Decides whether two spellings have the same value, by the rules of each engine.
 
 use super::Setting;
-use crate::engine::{FoundSettings, questions};
+use crate::engine::{FoundSettings, queries};
 use dyno_model::target::Engine;
 
 /// Result of comparing a setting in force with the requested value.
@@ -25,7 +25,7 @@ pub(super) fn compare(
     if is_same(engine, name, asked, found) {
         return Agreement::Same;
     }
-    if (questions(engine).settings.is_rounded)(name, asked.trim(), found, all) {
+    if (queries(engine).settings.is_rounded)(name, asked.trim(), found, all) {
         Agreement::Rounded
     } else {
         Agreement::Different
@@ -40,7 +40,7 @@ fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
     {
         return true;
     }
-    (questions(engine).settings.is_same)(name, asked, found)
+    (queries(engine).settings.is_same)(name, asked, found)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub use spelling::as_server_reads;
 
 use crate::control_connection::ControlConnection;
 pub use crate::engine::Setting;
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ManagedServer;
 use dyno_model::target::{Engine, Target};
@@ -39,14 +39,14 @@ pub(crate) fn read_with(
     session: &mut ControlConnection,
     engine: Engine,
 ) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    (questions(engine).settings.read)(session)
+    (queries(engine).settings.read)(session)
 }
 
 /// A setting's name as the server lists it: in lower case, and for the MySQL family with `_` in
 /// place of `-`.
 #[must_use]
 pub fn listed_name(engine: Engine, name: &str) -> String {
-    (questions(engine).settings.listed)(&name.trim().to_ascii_lowercase())
+    (queries(engine).settings.listed)(&name.trim().to_ascii_lowercase())
 }
 
 /// A setting that the server rounded to a supported value.
@@ -86,7 +86,7 @@ pub(crate) fn compared(
     asked: &BTreeMap<String, String>,
     found: &BTreeMap<String, Setting>,
 ) -> Compared {
-    let settings = &questions(engine).settings;
+    let settings = &queries(engine).settings;
     let shown = |name: &&str| Some(((*name).to_owned(), found.get(*name)?.shown.clone()));
     let record = settings.that_matter.iter().filter_map(shown).collect();
     let mut compared = Compared { record, ..Compared::default() };
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn names_are_listed_once_and_as_the_server_writes_them() {
         for engine in [Engine::Mysql, Engine::Postgres, Engine::Sqlite] {
-            let names = questions(engine).settings.that_matter;
+            let names = queries(engine).settings.that_matter;
             assert!(
                 names.windows(2).all(|pair| pair[0] < pair[1]),
                 "{engine}: sorted, no name twice"

@@ -1,6 +1,6 @@
 //! Converts sizes to each server's spelling, so that one spec can use `4G` for every server.
 
-use crate::engine::questions;
+use crate::engine::queries;
 use dyno_model::plan::ServerKind;
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 #[must_use]
 pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<'v, str> {
     let Some((digits, unit)) = size(value) else { return Cow::Borrowed(value) };
-    let settings = &questions(kind.engine()).settings;
+    let settings = &queries(kind.engine()).settings;
     let Some(written) = (settings.size)(name, digits, &unit[..1]) else {
         return Cow::Borrowed(value);
     };

@@ -80,7 +80,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     truncate: Truncate::One,
     ends_by_end: false,
     read_only: "SET SESSION TRANSACTION READ ONLY",
-    read_only_questions: Some(ReadOnlyQueries {
+    read_only_queries: Some(ReadOnlyQueries {
         begin: "START TRANSACTION READ ONLY",
         after: &[(
             // MariaDB before 11.1 supports only the second name, MySQL from 8.0 on only the first.

@@ -109,7 +109,7 @@ pub(super) const TRAITS: Traits = Traits {
         truncate: Truncate::Several,
         ends_by_end: true,
         read_only: "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-        read_only_questions: Some(ReadOnlyQueries {
+        read_only_queries: Some(ReadOnlyQueries {
             // Once a snapshot exists, the transaction cannot be set to read-write.
             begin: "BEGIN READ ONLY; SELECT 1",
             after: &[

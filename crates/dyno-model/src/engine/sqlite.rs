@@ -66,7 +66,7 @@ pub(super) const TRAITS: Traits = Traits {
         truncate: Truncate::Missing,
         ends_by_end: true,
         read_only: "PRAGMA query_only = ON",
-        read_only_questions: None,
+        read_only_queries: None,
     }),
 };
 

@@ -215,7 +215,7 @@ pub struct Dialect {
     /// Makes a session read-only from here on.
     pub read_only: &'static str,
     /// How to detect writes of a read-only session; `None` where they cannot happen.
-    pub read_only_questions: Option<ReadOnlyQueries>,
+    pub read_only_queries: Option<ReadOnlyQueries>,
 }
 
 /// How to detect writes of a read-only session.

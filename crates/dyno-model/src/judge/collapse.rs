@@ -20,7 +20,7 @@ const SAMPLE_DISTANCE_MAX: f64 = 0.3;
 const SAME_SHARE: f64 = 0.9;
 const SAME_SESSIONS_MIN: u32 = 4;
 /// Minimum share of samples.
-const SAME_LOOKS: f64 = 0.5;
+const SAME_SAMPLES: f64 = 0.5;
 
 /// Throughput of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,11 +52,11 @@ pub struct CollapseDetector {
 impl CollapseDetector {
     /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds
     /// before.
-    pub fn observe(&mut self, beat: IntervalRate) -> Option<f64> {
-        if !is_rate(beat.length) {
+    pub fn observe(&mut self, interval: IntervalRate) -> Option<f64> {
+        if !is_rate(interval.length) {
             return None;
         }
-        let rate = beat.committed as f64 / beat.length;
+        let rate = interval.committed as f64 / interval.length;
         let usual = self.rates.get(self.rates.len() / 2).copied().unwrap_or(0.0);
         if self.rates.len() >= SECONDS_MIN && usual >= USUAL_MIN && rate < COLLAPSED_SHARE * usual {
             return Some(usual);
@@ -74,32 +74,36 @@ pub fn warnings(
     opens: f64,
     closes: f64,
 ) -> Vec<Warning> {
-    let mut pulse = CollapseDetector::default();
+    let mut detector = CollapseDetector::default();
     let mut collapses: Vec<(IntervalRate, f64)> = Vec::new();
-    for beat in rates.iter().filter(|beat| beat.start + beat.length <= closes + SAMPLE_DISTANCE_MAX)
+    for interval in rates
+        .iter()
+        .filter(|interval| interval.start + interval.length <= closes + SAMPLE_DISTANCE_MAX)
     {
-        let Some(usual) = pulse.observe(*beat).filter(|_| beat.start >= opens) else { continue };
+        let Some(usual) = detector.observe(*interval).filter(|_| interval.start >= opens) else {
+            continue;
+        };
         match collapses.last_mut() {
-            Some((last, _)) if beat.start - (last.start + last.length) < 0.01 => {
-                last.length += beat.length;
-                last.committed += beat.committed;
+            Some((last, _)) if interval.start - (last.start + last.length) < 0.01 => {
+                last.length += interval.length;
+                last.committed += interval.committed;
             }
-            _ => collapses.push((*beat, usual)),
+            _ => collapses.push((*interval, usual)),
         }
     }
     collapses.sort_by(|(a, _), (b, _)| b.length.total_cmp(&a.length));
     collapses.truncate(WARNINGS_MAX);
     let mut warnings: Vec<Warning> = collapses
         .into_iter()
-        .map(|(beat, usual)| Warning::Collapse {
-            at: beat.start - opens,
-            seconds: beat.length,
-            committed: beat.committed,
+        .map(|(interval, usual)| Warning::Collapse {
+            at: interval.start - opens,
+            seconds: interval.length,
+            committed: interval.committed,
             usual,
             sessions: worst_sample(
                 samples,
-                beat.start - SAMPLE_DISTANCE_MAX,
-                beat.start + beat.length + SAMPLE_DISTANCE_MAX,
+                interval.start - SAMPLE_DISTANCE_MAX,
+                interval.start + interval.length + SAMPLE_DISTANCE_MAX,
             ),
         })
         .collect();
@@ -160,7 +164,7 @@ fn same_wait(samples: &[SessionSample], opens: f64, closes: f64) -> Option<Warni
     let times = |wait: &str| shared.iter().filter(|shared| shared.wait == wait).count();
     let most = shared.iter().max_by_key(|shared| (times(shared.wait), shared.sessions))?;
     let share = times(most.wait) as f64 / inside.len() as f64;
-    (inside.len() >= SECONDS_MIN && share >= SAME_LOOKS).then(|| Warning::SameWait {
+    (inside.len() >= SECONDS_MIN && share >= SAME_SAMPLES).then(|| Warning::SameWait {
         wait: most.wait.to_owned(),
         statement: most.statement.to_owned(),
         share,
@@ -190,12 +194,12 @@ mod tests {
     use super::*;
 
     fn rates(committed: &[u64]) -> Vec<IntervalRate> {
-        let beat = |(i, committed): (usize, &u64)| IntervalRate {
+        let interval = |(i, committed): (usize, &u64)| IntervalRate {
             start: i as f64,
             length: 1.0,
             committed: *committed,
         };
-        committed.iter().enumerate().map(beat).collect()
+        committed.iter().enumerate().map(interval).collect()
     }
 
     fn group(sessions: u32, wait: &str) -> SessionGroup {

@@ -66,7 +66,7 @@ pub(crate) fn heading(metric: Metric) -> Option<&'static Message> {
         ErrorsMostAt => &columns::ERRORS_MOST_AT,
         Workers => &columns::WORKERS,
         WorkerCpu => &columns::WORKER_CPU,
-        Stalled => &columns::HELD_UP,
+        Stalled => &columns::STALLED,
         CpuUserPerStatement => &columns::CPU_USER,
         CpuSystemPerStatement => &columns::CPU_SYSTEM,
         WakeupLag => &columns::WAKEUP_LAG,

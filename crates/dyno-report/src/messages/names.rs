@@ -166,7 +166,7 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
         NotWorkingReason::CutShort => BECAUSE_CUT_SHORT,
         NotWorkingReason::NothingCommitted => BECAUSE_NOTHING_COMMITTED,
         NotWorkingReason::Failures => BECAUSE_FAILURES,
-        NotWorkingReason::FellBehind => BECAUSE_KEPT_BEHIND,
+        NotWorkingReason::FellBehind => BECAUSE_FELL_BEHIND,
         NotWorkingReason::BackgroundNothingCommitted => BECAUSE_BACKGROUND_COMMITTED_NOTHING,
         NotWorkingReason::BackgroundFailures => BECAUSE_BACKGROUND_FAILED,
         NotWorkingReason::BackgroundFellBehind => BECAUSE_BACKGROUND_FELL_BEHIND,

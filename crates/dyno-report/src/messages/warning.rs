@@ -15,11 +15,11 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
     let percent = |share: f64| figures::percent(share * 100.0);
     match warning {
         Warning::GeneratorBusy { share } => fill!(GENERATOR_BUSY, lang, percent = percent(*share)),
-        Warning::Stalled { share } => fill!(HELD_UP, lang, percent = percent(*share)),
+        Warning::Stalled { share } => fill!(STALLED, lang, percent = percent(*share)),
         Warning::FellBehind { share, unstarted } | Warning::Overload { share, unstarted } => {
             let message = match warning.severity() {
                 Severity::Invalid => &KEPT_FAR_BEHIND,
-                Severity::Warning => &KEPT_BEHIND,
+                Severity::Warning => &FELL_BEHIND,
                 Severity::Note => &OVERLOAD,
             };
             fill!(message, lang, percent = percent(*share), unstarted = figures::count(*unstarted))
@@ -94,7 +94,7 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             fill!(COUNTERS_UNBALANCED, lang, identities = list(lang, identities))
         }
         Warning::FaultNotInjected { action, node, reason } => {
-            fill!(FAULT_NOT_MADE, lang, what = names::fault(*action, node, lang), reason)
+            fill!(FAULT_NOT_INJECTED, lang, what = names::fault(*action, node, lang), reason)
         }
         Warning::AuditViolated => fill!(AUDIT_VIOLATED, lang),
         Warning::ViolatedIn { databases } => {

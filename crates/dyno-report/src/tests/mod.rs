@@ -399,7 +399,7 @@ fn the_csv_has_one_figure_per_line() {
     configuration,MySQL,8,,,warned,merged-max,milliseconds,71.041023,,,
     configuration,MySQL,8,,,warned,workers,count,1,,,
     configuration,MySQL,8,,,warned,worker-cpu,percent,1.404,,,
-    configuration,MySQL,8,,,warned,held-up,percent,0,,,
+    configuration,MySQL,8,,,warned,stalled,percent,0,,,
     configuration,MySQL,8,,,warned,cpu-user-per-statement,microseconds,1.9,,,
     configuration,MySQL,8,,,warned,cpu-system-per-statement,microseconds,3.1,,,
     configuration,MySQL,8,,,warned,wakeup-lag,milliseconds,0.09,,,

@@ -202,7 +202,7 @@ impl<'p> Systems<'p> {
         let configuration = &self.plan.configurations[configuration];
         let system = configuration.system;
         let plan = &self.plan.systems[system];
-        let making = databases::creation_note(&plan.source);
+        let note = databases::creation_note(&plan.source);
         let mut slot = None;
         let source = match &plan.source {
             SystemSource::Managed(managed) => {
@@ -246,10 +246,10 @@ impl<'p> Systems<'p> {
         }
         let policy = self.data_policy(system);
         let target = ready.target();
-        let claim = match (policy, making) {
+        let claim = match (policy, note) {
             // The original is only read.
             (DataPolicy::Copy, _) => return Ok(ready),
-            (DataPolicy::Own, Some(making)) => databases::claim_created(&target, making, &options),
+            (DataPolicy::Own, Some(note)) => databases::claim_created(&target, note, &options),
             (DataPolicy::Own, None) => databases::claim_existing(&target, &options),
             (DataPolicy::Existing, _) => {
                 marker::examine(&target, &options).and_then(|claim| claim.locked(&target))

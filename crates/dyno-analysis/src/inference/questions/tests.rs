@@ -354,7 +354,10 @@ fn a_pair_whose_question_has_no_answer_is_told_with_that_reason() {
         comparisons.collect::<Vec<_>>()
     };
     let unanswered = told(2);
-    let four = unanswered.iter().find(|(clients, ..)| *clients == [4]).expect("it is told");
+    let four = unanswered
+        .iter()
+        .find(|(clients, ..)| *clients == [4])
+        .expect("a conclusion about 4 clients");
     assert_eq!((four.1, four.2), (Some(Verdict::Inconclusive), true), "{unanswered:?}");
     assert!(four.3.expect("it was tested") < 0.5, "{unanswered:?}");
     let answered = told(0);

@@ -54,12 +54,12 @@ pub(crate) fn judge(
 }
 
 fn rates(timeline: &[TimelineLine]) -> Vec<IntervalRate> {
-    let beat = |line: &TimelineLine| IntervalRate {
+    let rate = |line: &TimelineLine| IntervalRate {
         start: line.start_s,
         length: line.length_s,
         committed: line.committed,
     };
-    timeline.iter().map(beat).collect()
+    timeline.iter().map(rate).collect()
 }
 
 #[cfg(test)]

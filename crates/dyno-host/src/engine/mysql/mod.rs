@@ -3,7 +3,7 @@
 mod observer;
 mod settings;
 
-use super::questions::{ConnectionLimit, EngineQueries, LockQueries, ServerQueries, TableQueries};
+use super::queries::{ConnectionLimit, EngineQueries, LockQueries, ServerQueries, TableQueries};
 use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::numbers::whole_numbers;
 use crate::folder::read_beginning;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Larger than any process id with its line end.
 const PID_BYTES_MAX: u64 = 32;
 
-pub(super) const QUESTIONS: EngineQueries = EngineQueries {
+pub(super) const QUERIES: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     // ProxySQL answers exactly this text itself, and forwards every other question.
@@ -31,7 +31,7 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
         "SELECT engine FROM information_schema.engines WHERE engine IN ('ndbcluster', 'InnoDB') \
          AND support IN ('YES', 'DEFAULT') ORDER BY engine = 'InnoDB' LIMIT 1",
     ),
-    is_plain_table: "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
+    plain_table: "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
         AND NOT EXISTS (SELECT 1 FROM information_schema.triggers r WHERE r.event_object_schema = t.table_schema \
         AND r.event_object_table = t.table_name) AND t.table_name =",
     server: Some(ServerQueries {
@@ -57,7 +57,7 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
             blocks_drop: false,
             pooled: None,
             take: "SELECT GET_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224)), 0)",
-            is_held: "SELECT IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224))) = CONNECTION_ID()",
+            held: "SELECT IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224))) = CONNECTION_ID()",
             holder: "SELECT id, CONCAT(user, ' from ', host) FROM information_schema.processlist WHERE id = IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224)))",
         },
         process,

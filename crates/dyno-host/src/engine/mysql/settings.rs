@@ -1,7 +1,7 @@
 //! Settings of the MySQL family.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions::{FoundSettings, Settings};
+use crate::engine::queries::{FoundSettings, Settings};
 use crate::engine::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

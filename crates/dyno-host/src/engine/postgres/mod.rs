@@ -3,7 +3,7 @@
 mod observer;
 mod settings;
 
-use super::questions::{
+use super::queries::{
     ConnectionLimit, EngineQueries, LockQueries, PooledLock, ServerQueries, TableQueries,
 };
 use crate::control_connection::{ControlConnection, QueryResult};
@@ -12,7 +12,7 @@ use crate::process_stat::ProcessStat;
 use crate::process_stat::children;
 use std::collections::BTreeMap;
 
-pub(super) const QUESTIONS: EngineQueries = EngineQueries {
+pub(super) const QUERIES: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     versions: &[
@@ -31,7 +31,7 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
         cache: "SELECT name, (setting::bigint * current_setting('block_size')::bigint)::text FROM pg_catalog.pg_settings WHERE name = 'shared_buffers'",
     }),
     shared_storage: None,
-    is_plain_table: "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+    plain_table: "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = current_schema() AND c.relkind = 'r' AND pg_get_userbyid(c.relowner) = current_user \
         AND NOT c.relhasrules AND NOT c.relhastriggers AND NOT c.relrowsecurity AND c.relname =",
     server: Some(ServerQueries {
@@ -63,7 +63,7 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
             }),
             // The two halves of the key are the letters of "dyno" and "mark".
             take: "SELECT pg_try_advisory_lock(1685679727, 1835102827)",
-            is_held: "SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND classid = 1685679727 AND objid = 1835102827 \
+            held: "SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND classid = 1685679727 AND objid = 1835102827 \
                 AND granted AND pid = pg_backend_pid()",
             holder: "SELECT a.pid::text, a.usename || ' from ' || coalesce(host(a.client_addr), 'this machine') \
                 FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid \

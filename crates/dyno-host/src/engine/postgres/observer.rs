@@ -3,7 +3,7 @@
 use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::SessionActivity;
 use crate::engine::Values;
-use crate::engine::questions::{Observed, Watched};
+use crate::engine::queries::{Observed, Watched};
 use dyno_model::engine::Engine;
 use dyno_model::monitor::names;
 use dyno_model::target::Target;

@@ -3,9 +3,9 @@
 mod observer;
 pub(crate) mod settings;
 
-use super::questions::{EngineQueries, TableQueries};
+use super::queries::{EngineQueries, TableQueries};
 
-pub(super) const QUESTIONS: EngineQueries = EngineQueries {
+pub(super) const QUERIES: EngineQueries = EngineQueries {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     versions: &[],
@@ -23,6 +23,6 @@ pub(super) const QUESTIONS: EngineQueries = EngineQueries {
             FROM pragma_cache_size, pragma_page_size",
     }),
     shared_storage: None,
-    is_plain_table: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name =",
+    plain_table: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name =",
     server: None,
 };

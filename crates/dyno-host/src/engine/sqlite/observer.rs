@@ -3,7 +3,7 @@
 
 use crate::control_connection::QueryResult;
 use crate::engine::Values;
-use crate::engine::questions::{Observed, Watched};
+use crate::engine::queries::{Observed, Watched};
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Settings of SQLite: pragmas.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions::{FoundSettings, Settings};
+use crate::engine::queries::{FoundSettings, Settings};
 use crate::engine::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
 

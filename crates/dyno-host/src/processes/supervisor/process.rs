@@ -402,7 +402,7 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
             other => break other.map(|folder| (name, folder)),
         }
     }?;
-    let configure_account = || -> io::Result<()> {
+    let give_access = || -> io::Result<()> {
         match order.access {
             Access::Owned(owner) => {
                 for inner in &order.inside {
@@ -414,7 +414,7 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
             Access::Passed(Some(visitor)) => folder.allow_traversal(visitor),
         }
     };
-    if let Err(error) = configure_account() {
+    if let Err(error) = give_access() {
         let _ = parent.remove_all(&name);
         return Err(error);
     }

@@ -17,7 +17,7 @@
 //! also refuses a database whose marker names another run that has not ended.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::questions;
+use crate::engine::queries;
 use crate::error::HostError;
 use crate::ownership::{is_running, signature, this_run};
 use crate::run_lock::{self, Refused, RunLock};
@@ -513,7 +513,7 @@ impl Marker {
     }
 
     fn create(&mut self) -> QueryResult<()> {
-        let shared = questions(self.engine).shared_storage;
+        let shared = queries(self.engine).shared_storage;
         let storage = match shared.and_then(|sql| self.session.first(sql).ok().flatten()) {
             Some(engine) => format!(" ENGINE = {engine}"),
             None => String::new(),
@@ -618,7 +618,7 @@ impl Marker {
     /// Whether this account created the marker. One without rows, whose creation was interrupted,
     /// lists nothing.
     fn is_ours(&mut self) -> QueryResult<bool> {
-        let is_plain = questions(self.engine).is_plain_table;
+        let is_plain = queries(self.engine).plain_table;
         if self.session.count(&format!("{is_plain} '{MARKER_TABLE}'"))? == 0 {
             return Ok(false);
         }

@@ -25,9 +25,9 @@ fn run(target: &Target, statements: &[&str]) {
 fn an_empty_database_is_marked_and_recognised_again() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    let mut claim_created = claim(&target, &OPTIONS).unwrap();
-    assert_eq!(claim_created.database, "shop.db");
-    claim_created.record_tables(&target, &["rush"], &OPTIONS).unwrap();
+    let mut earlier = claim(&target, &OPTIONS).unwrap();
+    assert_eq!(earlier.database, "shop.db");
+    earlier.record_tables(&target, &["rush"], &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE rush (id INTEGER)"]);
     let again = claim(&target, &OPTIONS).unwrap();
     assert_eq!(again.tables, BTreeSet::from(["rush".to_owned()]));
@@ -72,10 +72,9 @@ fn the_flag_permits_exactly_the_named_database() {
 fn a_table_that_dyno_did_not_create_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    let mut claim_created = claim(&target, &OPTIONS).unwrap();
+    let mut earlier = claim(&target, &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE customers (id INTEGER)"]);
-    let error =
-        claim_created.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
+    let error = earlier.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
     assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
 }
 
@@ -83,8 +82,8 @@ fn a_table_that_dyno_did_not_create_is_not_replaced() {
 fn tables_of_a_killed_program_all_belong_to_dyno_until_their_names_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    let mut claim_created = claim(&target, &OPTIONS).unwrap();
-    claim_created.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
+    let mut earlier = claim(&target, &OPTIONS).unwrap();
+    earlier.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE half (id INTEGER)"]);
     let mut again = claim(&target, &OPTIONS).unwrap();
     assert!(again.tables.contains("half") && !again.is_forced(), "{again:?}");
@@ -109,8 +108,8 @@ fn tables_of_a_killed_program_all_belong_to_dyno_until_their_names_are_recorded(
 fn cleanup_drops_what_dyno_created_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    let mut claim_created = claim(&target, &OPTIONS).unwrap();
-    claim_created.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
+    let mut earlier = claim(&target, &OPTIONS).unwrap();
+    earlier.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
     assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
     let left =
@@ -128,8 +127,8 @@ fn cleanup_drops_what_dyno_created_and_nothing_else() {
 fn a_database_whose_marker_names_another_run_is_taken_only_after_that_has_ended() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    let mut claim_created = claim(&target, &OPTIONS).unwrap();
-    claim_created.check(&target, true).unwrap();
+    let mut earlier = claim(&target, &OPTIONS).unwrap();
+    earlier.check(&target, true).unwrap();
     let name = format!("another-{}", this_run());
     let other = act_as_running(&name);
     let signed = signature(&["shop.db", "", &name]);
@@ -147,16 +146,14 @@ fn a_database_whose_marker_names_another_run_is_taken_only_after_that_has_ended(
         let refused = refused.unwrap_err().to_string();
         assert!(refused.starts_with(in_use), "{refused}");
     }
-    let lost = claim_created.check(&target, true).unwrap_err().to_string();
+    let lost = earlier.check(&target, true).unwrap_err().to_string();
     assert!(lost.contains("claimed the database \"shop.db\" in the meantime"), "{lost}");
     let own = ClaimOptions { is_shared: false, ..OPTIONS };
     claim(&target, &own).unwrap();
     run(&target, &[&taken]);
     drop(other);
     claim(&target, &OPTIONS).unwrap();
-    claim_created.check(&target, true).unwrap();
+    earlier.check(&target, true).unwrap();
     run(&target, &["DROP TABLE dyno_marker"]);
-    claim_created
-        .check(&target, true)
-        .expect_err("the marker is gone, and another run may have come");
+    earlier.check(&target, true).expect_err("the marker is gone, and another run may have come");
 }

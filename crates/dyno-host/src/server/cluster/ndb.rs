@@ -6,7 +6,7 @@ use crate::control_connection::{ControlConnection, QueryResult};
 use crate::error::HostError;
 use crate::server::cluster_member::{ClusterMember, Membership};
 use crate::server::error::{log_of, query, settings_differ};
-use crate::server::harmed::SharedFaults;
+use crate::server::injected_faults::SharedFaults;
 use crate::server::inner::InnerNode;
 use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_directories, place, system};
 use crate::server::recipes::ndb::{Programs, configuration, is_parameter, of_sql, refusal};

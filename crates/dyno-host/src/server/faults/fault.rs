@@ -4,7 +4,7 @@ use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::server::cluster_member::ClusterMember;
 use crate::server::full_disk::FullDisk;
-use crate::server::harmed::SharedFaults;
+use crate::server::injected_faults::SharedFaults;
 use crate::server::process::POLL;
 use crate::server::running::RunningServer;
 use crate::supervisor::{
@@ -71,7 +71,7 @@ impl FaultNode {
     pub fn halt(&self) -> Result<(), HostError> {
         self.runs()?;
         self.handle.signal(SupervisorSignal::Stop)?;
-        self.faults.note(|harm| harm.is_halted = true);
+        self.faults.note(|faults| faults.is_halted = true);
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl FaultNode {
             return Err(HostError::new(format!("{} is not suspended", self.name)));
         }
         self.handle.signal(SupervisorSignal::Continue)?;
-        self.faults.note(|harm| harm.is_halted = false);
+        self.faults.note(|faults| faults.is_halted = false);
         Ok(())
     }
 
@@ -104,15 +104,15 @@ impl FaultNode {
         self.note_own_end();
         self.handle.launch(self.launch.clone())?;
         // From here on, an end would be unexpected.
-        self.faults.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
+        self.faults.note(|faults| (faults.is_ended, faults.has_full_disk) = (false, false));
         Ok(())
     }
 
     /// It may have ended by itself because of the full disk.
     fn note_own_end(&self) {
-        self.faults.note(|harm| {
-            if !std::mem::replace(&mut harm.is_ended, true) {
-                harm.ended_at = Some(Instant::now());
+        self.faults.note(|faults| {
+            if !std::mem::replace(&mut faults.is_ended, true) {
+                faults.ended_at = Some(Instant::now());
             }
         });
     }
@@ -131,7 +131,7 @@ impl FaultNode {
     /// As [`Self::check_disk`], or when it is not writable.
     pub fn fill_disk(&self) -> Result<(), HostError> {
         // Noted first, as for an intended end.
-        self.faults.note(|harm| harm.is_starved = true);
+        self.faults.note(|faults| faults.has_full_disk = true);
         self.own_disk()?.fill()
     }
 
@@ -190,10 +190,10 @@ impl FaultNode {
     ) -> Result<(), HostError> {
         self.runs()?;
         // Noted first, so that its end is not taken for an unexpected one.
-        self.faults.note(|harm| {
-            harm.is_ended = true;
-            harm.is_halted = false;
-            harm.ended_at = Some(Instant::now());
+        self.faults.note(|faults| {
+            faults.is_ended = true;
+            faults.is_halted = false;
+            faults.ended_at = Some(Instant::now());
         });
         Ok(end(&self.handle)?)
     }
@@ -204,14 +204,14 @@ impl FaultNode {
     /// # Errors
     /// Why a restarted node does not answer.
     pub fn repair(&self, repair: Repair, limit: Duration) -> Result<bool, HostError> {
-        let harm = self.faults.read();
-        if harm.is_halted {
+        let faults = self.faults.read();
+        if faults.is_halted {
             self.resume()?;
         }
-        if harm.is_starved {
+        if faults.has_full_disk {
             self.free_disk()?;
         }
-        if harm.is_starved && !harm.is_ended {
+        if faults.has_full_disk && !faults.is_ended {
             let answer = self.await_answer(limit);
             // It may be ending only now.
             if self.handle.exit().is_none() {

@@ -82,7 +82,7 @@ columns! {
     ERRORS_MOST_AT: "peak at s", "최다 시점 s", "最多の時点 s";
     WORKERS: "workers", "워커", "ワーカー";
     WORKER_CPU: "busiest worker CPU %", "가장 바쁜 워커 CPU %", "ワーカーCPU %（最大）";
-    HELD_UP: "stalled %", "멈춤 %", "停滞 %";
+    STALLED: "stalled %", "멈춤 %", "停滞 %";
     CPU_USER: "user µs/stmt", "사용자 µs/문", "ユーザー µs/文";
     CPU_SYSTEM: "sys µs/stmt", "시스템 µs/문", "システム µs/文";
     WAKEUP_LAG: "wake-up lag p99 ms", "웨이크업 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
@@ -310,7 +310,7 @@ messages! {
         BECAUSE_CUT_SHORT: "the trial ended early",
         BECAUSE_NOTHING_COMMITTED: "no transaction committed",
         BECAUSE_FAILURES: "too many transactions failed",
-        BECAUSE_KEPT_BEHIND: "too few of the arriving transactions completed",
+        BECAUSE_FELL_BEHIND: "too few of the arriving transactions completed",
         BECAUSE_BACKGROUND_COMMITTED_NOTHING: "no transaction of a background workload committed",
         BECAUSE_BACKGROUND_FAILED: "too many transactions of a background workload failed",
         BECAUSE_BACKGROUND_FELL_BEHIND: "a background workload fell behind its rate",
@@ -843,8 +843,8 @@ messages! {
     // Warnings.
     warning: warning::Texts {
         GENERATOR_BUSY: "The busiest worker of the load generator used {percent} of one processor, so the load generator may have been the bottleneck.",
-        HELD_UP: "A worker of the load generator was stalled for {percent} of the window or more, neither computing nor waiting for responses. Its clients produced less load than intended, and their response times include the stall.",
-        KEPT_BEHIND: "The system completed only {percent} of the arriving transactions (up to {unstarted:1 transaction was|# transactions were} not started). Percentiles that include unanswered arrivals are lower bounds.",
+        STALLED: "A worker of the load generator was stalled for {percent} of the window or more, neither computing nor waiting for responses. Its clients produced less load than intended, and their response times include the stall.",
+        FELL_BEHIND: "The system completed only {percent} of the arriving transactions (up to {unstarted:1 transaction was|# transactions were} not started). Percentiles that include unanswered arrivals are lower bounds.",
         KEPT_FAR_BEHIND: "The system completed only {percent} of the arriving transactions (up to {unstarted:1 transaction was|# transactions were} not started). The backlog grew, so response times depend on the length of the window. Lower the rate to measure response times, or use a closed loop to measure capacity.",
         OVERLOAD: "The system was overloaded as intended (`load.overload`): it completed {percent} of the arriving transactions, and up to {unstarted:1 was|# were} not started. Percentiles that include unanswered arrivals are lower bounds and depend on the length of the window.",
         GENERATOR_LATE: "The load generator was too busy to start transactions on time (p99 {lag} ms late, {percent} of the median response time). These response times do not describe the system.",
@@ -855,7 +855,7 @@ messages! {
         UNFINISHED: "Up to {unfinished:1 transaction was|# transactions were} still running at the end of the grace period and were cancelled.",
         SKIPPED: "Up to {skipped:1 transaction|# transactions} of one trial ({percent}) were later than their limit allows and were skipped. They do not count as failures.",
         SERVER_RESTARTED: "The server restarted during the trial (uptime at the end: {seconds} s). The results cover two server processes.",
-        FAULT_NOT_MADE: "A fault could not be injected ({what}): {reason}",
+        FAULT_NOT_INJECTED: "A fault could not be injected ({what}): {reason}",
         SHORT_WINDOW: "The shortest measurement window is only {seconds} s long. Its results are imprecise.",
         FEW_WAVES: "In the shortest window each client had time for only {waves} transactions, so figures depend on individual transactions. Measure longer.",
         NO_TRANSACTIONS: "At least one trial committed no transaction.",
@@ -963,7 +963,7 @@ messages! {
         // In the place of `spacing`.
         SPACING_POISSON: "Poisson",
         SPACING_EVEN: "evenly spaced",
-        NOTE_SEARCH: "Each trial searched for the highest load that meets the limit while the system keeps up. That load was measured again, and the results of the trial are those of this measurement. The true value lies between the highest load that passed and the lowest that failed, usually at most 3 % apart. The interval is over the blocks.",
+        NOTE_SEARCH: "Each trial searched for the highest load that meets the limit while the system keeps up. That load was then measured again; this measurement gives the results of the trial. The true value lies between the highest load that passed and the lowest that failed, usually at most 3 % apart. The interval describes the variation between blocks.",
         NOTE_STAGES: "The load of each trial changed in stages. tx/s counts commits during a stage. Response times and uncommitted transactions belong to the stage in which a transaction started (in an open loop: was due). Rates and times are geometric means over the valid trials, counts are totals.",
         NOTE_WORDS: "A configuration is a system with its settings and a number of clients. A trial measures one configuration once. A block measures every configuration once.",
         NOTE_BENCHMARK: "Committed new orders per minute of a workload derived from TPC-C; this is not a TPC-C result. Of paced maximum: share of the rate that keying and think times allow (12.86 per minute and warehouse in the standard's mix). Touched: warehouses and districts in which a new order was committed, in the trial with the fewest. Statements and commits per transaction include BEGIN, COMMIT and retries; a rate based on the server's commit counter is a different figure. Rolled back: new orders with an item that does not exist, about 1 % in the standard; they are not counted as new orders. Isolation level: as the server reported it in a session set up like those of the clients.",

@@ -90,7 +90,12 @@ fn names_of_pairs_stand_once_over_their_rows() {
 fn a_load_without_warm_up_is_told_as_such() {
     let mut model = tiny_model().clone();
     for lang in LANGUAGES {
-        for (warmup, told) in [(0, notes::NOTE_NO_WARM_UP.text(lang)), (1_500_000_000, "1.5")] {
+        let warm_up = match lang.code {
+            "ko" => "1.5초",
+            "ja" => "1.5秒",
+            _ => "1.5 s",
+        };
+        for (warmup, told) in [(0, notes::NOTE_NO_WARM_UP.text(lang)), (1_500_000_000, warm_up)] {
             model.provenance.loads.iter_mut().for_each(|load| load.warmup = Nanos(warmup));
             let report = render(&model, Format::Markdown, lang);
             assert!(report.contains(told) && !report.contains(" 0 s"), "{}: {report}", lang.code);

@@ -1,5 +1,5 @@
-//! What runs generators is killed at random moments: afterwards no process, session or file is
-//! left, and `--resume` measures what is missing.
+//! Generators, launchers and coordinators are killed at random moments: afterwards no process,
+//! session or file is left, and `--resume` measures what is missing.
 
 use super::namespaces::Machines;
 use super::services::{Daemon, generators, ports, slurm, ssh};
@@ -170,6 +170,7 @@ impl Campaign {
             assert_eq!(record.audit.verdict(), expected, "{moment:?}: {resumed}");
         }
         assert_eq!(self.left(), [""; 0], "{moment:?}");
+        remove_dir_all(&path).expect("results of ours");
     }
 }
 

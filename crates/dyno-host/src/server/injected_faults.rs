@@ -10,7 +10,7 @@ pub(super) struct InjectedFaults {
     pub(super) is_ended: bool,
     pub(super) is_halted: bool,
     /// Its disk was filled, and it was not started since: it may have ended because of that.
-    pub(super) is_starved: bool,
+    pub(super) has_full_disk: bool,
     /// When it was last ended on purpose.
     pub(super) ended_at: Option<Instant>,
 }
@@ -22,8 +22,8 @@ pub(super) struct SharedFaults(Arc<Mutex<InjectedFaults>>);
 impl SharedFaults {
     /// True when its end, if it has ended, is intended or a consequence of a fault.
     pub(super) fn explains_exit(&self) -> bool {
-        let harm = self.read();
-        harm.is_ended || harm.is_starved
+        let faults = self.read();
+        faults.is_ended || faults.has_full_disk
     }
 
     pub(super) fn read(&self) -> InjectedFaults {

@@ -25,7 +25,7 @@ pub(crate) struct EngineQueries {
     pub(crate) shared_storage: Option<&'static str>,
     /// Query prefix; the table's name follows. Whether the table is an ordinary one, created by
     /// this account, so that reading and writing it has no side effects.
-    pub(crate) is_plain_table: &'static str,
+    pub(crate) plain_table: &'static str,
     /// Queries that only a server answers.
     pub(crate) server: Option<ServerQueries>,
 }
@@ -119,7 +119,7 @@ pub(crate) struct LockQueries {
     /// Acquires the lock if it is free: `1` or `t`.
     pub(crate) take: &'static str,
     /// Whether this session holds it: `1` or `t`.
-    pub(crate) is_held: &'static str,
+    pub(crate) held: &'static str,
     /// The holder: session id, and account with origin.
     pub(crate) holder: &'static str,
 }
