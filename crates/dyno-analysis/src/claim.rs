@@ -77,9 +77,9 @@ fn verdict(model: &ReportModel, one: usize, other: usize) -> Verdict {
     found.unwrap_or(Verdict::Inconclusive)
 }
 
-fn add(cells: &mut ClaimPart, clients: u32, ratio: f64) {
+fn add(pairs: &mut ClaimPart, clients: u32, ratio: f64) {
     let difference = (ratio - 1.0).abs();
-    cells.clients.push(clients);
-    let range = cells.difference.get_or_insert(Range { low: difference, high: difference });
+    pairs.clients.push(clients);
+    let range = pairs.difference.get_or_insert(Range { low: difference, high: difference });
     (range.low, range.high) = (range.low.min(difference), range.high.max(difference));
 }

@@ -4,7 +4,7 @@ use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
-    PanelLine, Part, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState, Verdict,
+    PanelSeries, Part, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
@@ -50,15 +50,15 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     if model.growth.is_none() && model.primary_metric == ComparisonMetric::Throughput {
         conclusions.extend(peaks(model));
     }
-    conclusions.extend((0..model.lines.len()).filter_map(|line| served(model, line)));
+    conclusions.extend((0..model.series.len()).filter_map(|series| served(model, series)));
     conclusions
 }
 
 /// How equally a series served its databases, at its most unequal point: normalised per client,
 /// because some databases have one client more.
-fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
-    let of_line = (0..model.configurations.len())
-        .filter(|configuration| model.configurations[*configuration].line == line);
+fn served(model: &ReportModel, series: usize) -> Option<Conclusion> {
+    let of_series = (0..model.configurations.len())
+        .filter(|configuration| model.configurations[*configuration].series == series);
     let of_configuration = |configuration: usize| {
         let rows = model.parts(Scope::Transaction).filter(|row| row.configuration == configuration);
         let figure = |row: &PartRow| match row.part {
@@ -83,7 +83,7 @@ fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
         Conclusion::Served { lowest, highest, .. } => lowest / highest,
         _ => f64::INFINITY,
     };
-    of_line.filter_map(of_configuration).min_by(|a, b| share(a).total_cmp(&share(b)))
+    of_series.filter_map(of_configuration).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Decided questions before undecided ones, otherwise in the order of the spec. A question about
@@ -98,14 +98,14 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
                     == (&question.of, &question.subject, &question.baseline)
         })
     };
-    let is_told = |question: &Question| {
+    let is_reported = |question: &Question| {
         question.metric == model.primary_metric
             || differs(question) && !of_first(question).is_some_and(differs)
     };
-    let mut told: Vec<usize> =
-        (0..model.questions.len()).filter(|at| is_told(&model.questions[*at])).collect();
-    told.sort_by_key(|at| is_open(&model.questions[*at]));
-    told.into_iter().map(|question| Conclusion::Question { question }).collect()
+    let mut reported: Vec<usize> =
+        (0..model.questions.len()).filter(|at| is_reported(&model.questions[*at])).collect();
+    reported.sort_by_key(|at| is_open(&model.questions[*at]));
+    reported.into_iter().map(|question| Conclusion::Question { question }).collect()
 }
 
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {
@@ -154,27 +154,28 @@ fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
     let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
     let rows = model.configurations.iter().filter(|_| !model.comparisons.is_empty());
     for (row, here) in rows.filter_map(|row| Some((row, row.not_working?))) {
-        let is_same = |(line, _, it): &(usize, Vec<u32>, NotWorking)| {
-            *line == row.line && it.because == here.because
+        let is_same = |(series, _, it): &(usize, Vec<u32>, NotWorking)| {
+            *series == row.series && it.because == here.because
         };
         let none = NotWorking { trials: 0, of: 0, ..here };
-        let (_, clients, sum) = lists::entry(&mut found, is_same, || (row.line, Vec::new(), none));
+        let (_, clients, sum) =
+            lists::entry(&mut found, is_same, || (row.series, Vec::new(), none));
         clients.push(row.clients);
         (sum.trials, sum.of) = (sum.trials + here.trials, sum.of + here.of);
     }
-    let conclusion = |(line, mut clients, not_working): (usize, Vec<u32>, NotWorking)| {
+    let conclusion = |(series, mut clients, not_working): (usize, Vec<u32>, NotWorking)| {
         clients.sort_unstable();
-        Conclusion::DidNotWork { line, clients, not_working }
+        Conclusion::DidNotWork { series, clients, not_working }
     };
     found.into_iter().map(conclusion).collect()
 }
 
 /// Audits of a series that counted updates, by ascending number of clients.
-fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
+fn audits_of(model: &ReportModel, series: usize) -> Vec<&AuditRow> {
     let mut audits: Vec<&AuditRow> = model
         .audits
         .iter()
-        .filter(|audit| model.configurations[audit.configuration].line == line)
+        .filter(|audit| model.configurations[audit.configuration].series == series)
         .collect();
     audits.sort_by_key(|audit| model.configurations[audit.configuration].clients);
     audits
@@ -182,9 +183,9 @@ fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
 
 /// Lost updates, the worst loss first.
 fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
-    let mut lines: Vec<(f64, Conclusion)> = (0..model.lines.len())
-        .filter_map(|line| {
-            let checked = audits_of(model, line).into_iter().filter_map(|audit| {
+    let mut losses: Vec<(f64, Conclusion)> = (0..model.series.len())
+        .filter_map(|series| {
+            let checked = audits_of(model, series).into_iter().filter_map(|audit| {
                 let (updates, commits) = (audit.updates.as_ref()?, audit.commits.as_ref()?);
                 Some((model.configurations[audit.configuration].clients, audit, updates, commits))
             });
@@ -200,7 +201,7 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
                 |of: fn(&CommitAudit) -> f64| losing.iter().map(move |(.., commits)| of(commits));
             let percent_max = percents(|commits| commits.lost_percent_max).fold(0.0, f64::max);
             let conclusion = Conclusion::LostUpdates {
-                line,
+                series,
                 clients: losing.iter().map(|(clients, ..)| *clients).collect(),
                 percent_min: percents(|commits| commits.lost_percent).fold(f64::INFINITY, f64::min),
                 percent_max,
@@ -219,8 +220,8 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
             Some((percent_max, conclusion))
         })
         .collect();
-    lines.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    lines.into_iter().map(|(_, conclusion)| conclusion).collect()
+    losses.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    losses.into_iter().map(|(_, conclusion)| conclusion).collect()
 }
 
 /// True if rows of the commit ledger are missing.
@@ -265,10 +266,10 @@ fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
 
 /// Configurations without a certain loss where updates of unknown outcome may hide one.
 fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
-    let undecided = |line| {
+    let undecided = |series| {
         let mut clients = Vec::new();
         let (mut committed, mut in_doubt, mut lost_max) = (0, 0, 0);
-        for audit in audits_of(model, line) {
+        for audit in audits_of(model, series) {
             let (Some(updates), Some(commits)) = (&audit.updates, &audit.commits) else { continue };
             if audit.losses != AuditVerdict::Undecided
                 || updates.phantom > 0
@@ -282,22 +283,22 @@ fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
             lost_max += commits.lost_max;
         }
         (!clients.is_empty()).then_some(Conclusion::UndecidedUpdates {
-            line,
+            series,
             clients,
             committed,
             in_doubt,
             lost_max,
         })
     };
-    (0..model.lines.len()).filter_map(undecided).collect()
+    (0..model.series.len()).filter_map(undecided).collect()
 }
 
 fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
-    let mut lines = Vec::new();
+    let mut intact = Vec::new();
     let mut committed = 0;
     let mut clients_max = 0;
-    for line in 0..model.lines.len() {
-        let audits = audits_of(model, line);
+    for series in 0..model.series.len() {
+        let audits = audits_of(model, series);
         // The commit ledger reports this separately.
         let counted =
             || audits.iter().filter(|audit| audit.updates.is_some() && audit.ledger.is_none());
@@ -307,13 +308,17 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
         if acknowledged == 0 || counted().any(|audit| !audit.is_complete()) {
             continue;
         }
-        lines.push(line);
+        intact.push(series);
         committed += acknowledged;
         let clients =
             audits.iter().map(|audit| model.configurations[audit.configuration].clients).max();
         clients_max = clients_max.max(clients.unwrap_or_default());
     }
-    (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
+    (!intact.is_empty()).then_some(Conclusion::NoLostUpdates {
+        series: intact,
+        committed,
+        clients_max,
+    })
 }
 
 /// The conclusion that all audits passed, for workloads whose audits count no commits.
@@ -333,12 +338,12 @@ fn data_intact(model: &ReportModel) -> Option<Conclusion> {
 }
 
 fn violated(model: &ReportModel) -> Vec<Conclusion> {
-    (0..model.lines.len())
-        .filter_map(|line| {
+    (0..model.series.len())
+        .filter_map(|series| {
             let mut clients = Vec::new();
             let mut phantom = 0;
             let (mut tables, mut sums) = (Vec::<String>::new(), Vec::<String>::new());
-            for audit in audits_of(model, line) {
+            for audit in audits_of(model, series) {
                 let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
                 let wrong: Vec<_> = audit
                     .row_counts
@@ -361,7 +366,7 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                     .for_each(|value| lists::add(&mut sums, value.expression.clone()));
             }
             (!clients.is_empty()).then_some(Conclusion::AuditViolated {
-                line,
+                series,
                 clients,
                 phantom,
                 tables,
@@ -376,10 +381,10 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
 fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     let key = |at: usize| {
         let comparison = &model.comparisons[at];
-        let line = |configuration: usize| model.configurations[configuration].line;
+        let series = |configuration: usize| model.configurations[configuration].series;
         (
-            line(comparison.subject),
-            line(comparison.baseline),
+            series(comparison.subject),
+            series(comparison.baseline),
             comparison.effect.verdict,
             comparison.effect.ratio_interval.is_some(),
             is_of_unanswered_question(model, at),
@@ -387,12 +392,12 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
             comparison.effect.baseline_not_working.is_some(),
         )
     };
-    let told = model.comparisons.iter().enumerate().filter(|(at, it)| {
+    let reported = model.comparisons.iter().enumerate().filter(|(at, it)| {
         it.metric == model.primary_metric
             && !(it.effect.verdict == Some(Verdict::Inconclusive)
                 && is_left_to_its_question(model, *at))
     });
-    let groups = lists::grouped(told.map(|(at, comparison)| (key(at), (at, comparison))));
+    let groups = lists::grouped(reported.map(|(at, comparison)| (key(at), (at, comparison))));
     // Statements about the same two series stay together whatever their outcomes.
     let pairs = lists::grouped(groups.into_iter().map(|(key, group)| ((key.0, key.1), group)));
     pairs.into_iter().flat_map(|(_, groups)| groups).map(|group| comparison(model, group)).collect()
@@ -404,7 +409,7 @@ fn is_of_unanswered_question(model: &ReportModel, comparison: usize) -> bool {
     let is_tested = |at: &&usize| model.comparisons[**at].effect.ratio_interval.is_some();
     let is_unanswered = |it: &Question| {
         it.effect.ratio.is_none()
-            && !it.opens_cells
+            && !it.opens_pairs
             && it.comparisons.iter().filter(is_tested).count() < 2
     };
     model.questions.iter().any(|it| it.comparisons.contains(&comparison) && is_unanswered(it))
@@ -414,7 +419,7 @@ fn is_of_unanswered_question(model: &ReportModel, comparison: usize) -> bool {
 /// single comparison is then tested at such a low risk that its interval only reflects that.
 fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
     let is_left =
-        |it: &Question| it.cells > 1 && (!it.opens_cells || model.interim_analyses.is_some());
+        |it: &Question| it.pairs > 1 && (!it.opens_pairs || model.interim_analyses.is_some());
     model.questions.iter().any(|it| is_left(it) && it.comparisons.contains(&comparison))
 }
 
@@ -431,7 +436,7 @@ fn comparison(model: &ReportModel, group: Vec<(usize, &Comparison)>) -> Conclusi
         .filter_map(|comparison| comparison.effect.ratio)
         .map(|ratio| Range { low: ratio, high: ratio });
     let (subject, baseline) =
-        (model.configurations[first.subject].line, model.configurations[first.baseline].line);
+        (model.configurations[first.subject].series, model.configurations[first.baseline].series);
     let not_working = [
         (first.effect.subject_not_working, subject),
         (first.effect.baseline_not_working, baseline),
@@ -458,7 +463,7 @@ fn comparison(model: &ReportModel, group: Vec<(usize, &Comparison)>) -> Conclusi
         interval_level: first.effect.interval_level,
         not_working: not_working
             .into_iter()
-            .filter_map(|(trials, line)| trials.map(|_| line))
+            .filter_map(|(trials, series)| trials.map(|_| series))
             .collect(),
         exceeds_margin: group.iter().all(|comparison| comparison.effect.exceeds_margin),
         detectable_ratio: group
@@ -474,23 +479,23 @@ const PEAKS_MAX: usize = 6;
 
 fn peaks(model: &ReportModel) -> Vec<Conclusion> {
     let Some(panel) = model.panel(ComparisonMetric::Throughput) else { return Vec::new() };
-    let mut peaks: Vec<(usize, f64, Conclusion)> = panel.lines.iter().filter_map(peak).collect();
+    let mut peaks: Vec<(usize, f64, Conclusion)> = panel.series.iter().filter_map(peak).collect();
     if peaks.len() > PEAKS_MAX {
         let best: Vec<usize> = (0..model.provenance.systems.len())
             .filter_map(|system| {
                 let of_system =
-                    peaks.iter().filter(|(line, ..)| model.lines[*line].system == system);
-                of_system.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(line, ..)| *line)
+                    peaks.iter().filter(|(series, ..)| model.series[*series].system == system);
+                of_system.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(series, ..)| *series)
             })
             .collect();
-        peaks.retain(|(line, ..)| best.contains(line));
+        peaks.retain(|(series, ..)| best.contains(series));
     }
     peaks.into_iter().map(|(.., conclusion)| conclusion).collect()
 }
 
 /// The peak of a series: its index, its throughput there, and the statement.
-fn peak(line: &PanelLine) -> Option<(usize, f64, Conclusion)> {
-    let usable: Vec<_> = line
+fn peak(series: &PanelSeries) -> Option<(usize, f64, Conclusion)> {
+    let usable: Vec<_> = series
         .points
         .iter()
         .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
@@ -498,9 +503,10 @@ fn peak(line: &PanelLine) -> Option<(usize, f64, Conclusion)> {
     // The first of equal peaks: fewer clients reach the same.
     let (clients, throughput) =
         usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-    let (line, is_at_end) = (line.line, usable.last().is_some_and(|(last, _)| *last == clients));
+    let (series, is_at_end) =
+        (series.series, usable.last().is_some_and(|(last, _)| *last == clients));
     let clients_measured = count(usable.len());
     let peak =
-        Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured };
-    Some((line, throughput.mean, peak))
+        Conclusion::PeakThroughput { series, clients, throughput, is_at_end, clients_measured };
+    Some((series, throughput.mean, peak))
 }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_geometric_means_so_that_their_quotient_is_the_ratio_of_the_comparison() {
+    fn quotient_of_geometric_means_equals_the_welch_ratio() {
         let of = |values: &[f64]| estimate(values, Metric::Throughput).expect("values");
         let (base, new) = ([100.0, 200.0, 400.0], [300.0, 150.0, 1_200.0]);
         let test = crate::stats::compare::welch(&new, &base).expect("three on each side");

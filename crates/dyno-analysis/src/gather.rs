@@ -133,7 +133,7 @@ mod tests {
     use dyno_store::fixture::Shape;
 
     fn shape() -> Shape {
-        Shape { clients: vec![1, 8], blocks: 3, has_trouble: false, ..Shape::small() }
+        Shape { clients: vec![1, 8], blocks: 3, has_failures: false, ..Shape::small() }
     }
 
     /// Some trials of a run, as a separate run.
@@ -204,12 +204,15 @@ mod tests {
         assert_eq!(rows.iter().filter(|row| **row == (1, 3)).count(), 2, "{rows:?}");
         assert_eq!(rows.iter().filter(|row| **row == (8, 3)).count(), 2, "{rows:?}");
         assert!(
-            model.panels.iter().all(|panel| panel.lines.iter().all(|line| line.points.len() == 2))
+            model
+                .panels
+                .iter()
+                .all(|panel| panel.series.iter().all(|series| series.points.len() == 2))
         );
     }
 
     #[test]
-    fn what_is_not_one_thing_is_refused_with_the_difference() {
+    fn gather_rejects_mismatched_runs_and_names_the_difference() {
         let refusal = |change: fn(&mut RunData)| {
             let mut other = part("other", |_, _| true);
             change(&mut other);

@@ -3,7 +3,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`model`]: the report as data; [`compare::model`]: a comparison as data;
-//! * `view`: a run's data, indexed for lookup; `lines`: the series of charts;
+//! * `view`: a run's data, indexed for lookup; `series`: the series of charts;
 //! * `estimate`: means with intervals; `trials`: configurations and trials; `panels`: the panels of
 //!   charts;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
@@ -45,9 +45,9 @@ mod estimate;
 pub mod figures;
 mod gather;
 mod inference;
-mod lines;
 pub mod model;
 mod provenance;
+mod series;
 pub mod stats;
 mod topology;
 mod validity;
@@ -66,8 +66,8 @@ use comparisons::Compared;
 use dyno_store::{Run, RunData, StoreError, results_below};
 pub use gather::gather;
 pub use interim::interim_analysis;
-pub use lines::level_name;
 use model::{REPORT_FORMAT, ReportModel};
+pub use series::level_name;
 use std::path::{Path, PathBuf};
 use view::View;
 
@@ -127,7 +127,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         factors: view.run.plan.factors.clone(),
         primary_metric: view.plan().primary_metric(),
         compare: view.run.plan.compare,
-        lines: view.lines.clone(),
+        series: view.series.clone(),
         configurations,
         trials: trials::trial_rows(&view),
         panels: panels::panels(&view),

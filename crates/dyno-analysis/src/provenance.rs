@@ -57,7 +57,7 @@ fn workload_row(plan: &WorkloadPlan, background: Option<&str>) -> WorkloadRow {
 }
 
 /// Every value requested for a system's settings: its own, and those of levels.
-fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
+fn requested_settings(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     let of_system = plan
         .configurations
@@ -116,7 +116,7 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         address,
         version: report.version,
         query_mode: system.query_mode.name().to_owned(),
-        settings_asked: settings_asked(&run.plan, system),
+        requested_settings: requested_settings(&run.plan, system),
         settings_read: report.settings,
         settings_unread: report.unread,
         failure: report.failure,

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::estimate::estimate;
-use crate::lines::lines;
 use crate::model::{
     Conclusion, ConfigurationRow, Figure, Figures, LimitVerdict, Metric, Question, RatePoint,
     RatioBound, TrialState, Verdict,
 };
+use crate::series::all_series;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::limit::{Limit, LimitMetric};
 use dyno_model::plan::{ComparisonMetric, LoadBy, LoadPlan};
@@ -34,9 +34,9 @@ fn a_level_that_says_little_alone_is_named_with_its_factor() {
     for (index, configuration) in plan.configurations.iter_mut().enumerate() {
         configuration.levels = vec![["4G", "8G"][index % 2].to_owned()];
     }
-    let (lines, _) = lines(&plan);
-    assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
-    assert_eq!(lines.len(), 6);
+    let (series, _) = all_series(&plan);
+    assert_eq!(series[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
+    assert_eq!(series.len(), 6);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn audited_with(
 }
 
 #[test]
-fn why_there_is_no_result_comes_before_the_limits_that_it_leaves_undecided() {
+fn invalid_trials_come_before_limits_only_if_no_trial_is_valid() {
     let conclusions = |is_held_up: fn(usize) -> bool| {
         let mut data = Shape::small().read();
         let configurations = (0..data.run.plan.configurations.len()).collect();
@@ -115,7 +115,7 @@ fn why_there_is_no_result_comes_before_the_limits_that_it_leaves_undecided() {
 }
 
 #[test]
-fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together() {
+fn loss_reports_and_limits_combine_all_audit_checks() {
     for (lost_rows, lost_updates, lost) in [(5, 0, 5), (0, 3, 3), (5, 3, 5), (0, 0, 0)] {
         let model = audited(lost_rows, lost_updates);
         let case = format!("{lost_rows} {lost_updates}: {:?}", model.conclusions);
@@ -136,15 +136,15 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
         let first = if lost > 0 { LimitVerdict::Failed } else { LimitVerdict::Passed };
         assert_eq!(verdicts, [first, LimitVerdict::Passed], "{case}");
         // One sentence says what is lost, and none that nothing is.
-        let told = |is_meant: fn(&Conclusion) -> bool| {
+        let reported = |is_meant: fn(&Conclusion) -> bool| {
             model.conclusions.iter().filter(|it| is_meant(it)).count()
         };
-        let commits = told(|it| matches!(it, Conclusion::LostCommits { .. }));
-        let updates = told(|it| matches!(it, Conclusion::LostUpdates { .. }));
+        let commits = reported(|it| matches!(it, Conclusion::LostCommits { .. }));
+        let updates = reported(|it| matches!(it, Conclusion::LostUpdates { .. }));
         let expected =
             (usize::from(lost_rows > 0), usize::from(lost_rows == 0 && lost_updates > 0));
         assert_eq!((commits, updates), expected, "{case}");
-        assert_eq!(told(|it| matches!(it, Conclusion::NoLostUpdates { .. })), 0, "{case}");
+        assert_eq!(reported(|it| matches!(it, Conclusion::NoLostUpdates { .. })), 0, "{case}");
         let none = model.conclusions.iter().find_map(|it| match it {
             Conclusion::NoLostCommits { configurations, .. } => Some(*configurations),
             _ => None,
@@ -154,7 +154,7 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
 }
 
 #[test]
-fn losses_of_invalid_trials_count_because_what_spoils_a_figure_brings_no_commit_back() {
+fn commits_lost_in_invalid_trials_are_counted() {
     let busy = Warning::GeneratorBusy { share: 0.95 };
     let model = audited_with(5, 3, |record| record.warnings.push(busy.clone()));
     assert!(
@@ -173,7 +173,7 @@ fn losses_of_invalid_trials_count_because_what_spoils_a_figure_brings_no_commit_
 }
 
 #[test]
-fn commits_of_a_configuration_are_those_of_the_trials_that_its_times_are_of() {
+fn commits_of_a_configuration_are_those_of_valid_trials() {
     let mut data = Shape::small().read();
     each_record(&mut data.run, |_, record| {
         if record.trial.block == 1 {
@@ -192,7 +192,7 @@ fn commits_of_a_configuration_are_those_of_the_trials_that_its_times_are_of() {
 }
 
 #[test]
-fn what_is_left_over_at_the_end_of_a_trial_is_drawn_as_no_rate() {
+fn short_remainder_at_trial_end_has_no_throughput_point() {
     let mut data = Shape::small().read();
     let id = data.run.plan.trials[0].id.clone();
     let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
@@ -263,7 +263,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
 }
 
 #[test]
-fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_values() {
+fn old_open_loop_records_yield_only_bounds_for_percentiles() {
     let mut data = Shape::small().read();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
@@ -286,7 +286,7 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
 /// What a run is judged by when its transactions arrive at these rates, by configuration; and what
 /// the conclusions of it are about.
 fn judged(change: impl Fn(usize, &mut LoadPlan)) -> ReportModel {
-    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::small() }.read();
     for (index, configuration) in data.run.plan.configurations.iter_mut().enumerate() {
         change(index, &mut configuration.load);
     }
@@ -325,7 +325,7 @@ fn a_rate_that_is_given_is_no_outcome() {
 /// A run whose trials searched for the highest rate; what each system takes, by its index, and how
 /// much blocks differ.
 fn searched(takes: [f64; 2]) -> ReportModel {
-    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::small() }.read();
     data.run
         .plan
         .configurations
@@ -381,7 +381,7 @@ fn search_record(passed: f64, end: SearchEnd) -> SearchRecord {
 
 #[test]
 fn searches_without_a_result_keep_their_steps_and_say_why() {
-    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::small() }.read();
     data.run
         .plan
         .configurations
@@ -426,7 +426,7 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
 }
 
 #[test]
-fn what_was_searched_for_is_what_systems_are_compared_by() {
+fn systems_are_compared_by_the_searched_metric() {
     let model = searched([1_000.0, 1_500.0]);
     assert_eq!(model.primary_metric, ComparisonMetric::HighestRate);
     assert!(model.comparisons.iter().all(|it| it.metric == ComparisonMetric::HighestRate));
@@ -460,7 +460,7 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
 }
 
 #[test]
-fn lines_over_the_rate_join_what_differs_in_nothing_else() {
+fn series_over_the_rate_join_what_differs_in_nothing_else() {
     let mut data = Shape::small().read();
     assert!(analyse(&data).rates.is_empty());
     let plan = &mut data.run.plan;
@@ -475,23 +475,26 @@ fn lines_over_the_rate_join_what_differs_in_nothing_else() {
     }
     let model = analyse(&data);
     assert_eq!(model.rates.len(), model.provenance.systems.len());
-    for line in &model.rates {
-        assert_eq!(line.clients, 8);
+    for series in &model.rates {
+        assert_eq!(series.clients, 8);
         assert!(
-            model.provenance.systems.iter().any(|system| system.name == line.label),
-            "{line:?}"
+            model.provenance.systems.iter().any(|system| system.name == series.label),
+            "{series:?}"
         );
-        assert!(line.points.windows(2).all(|pair| pair[0].offered < pair[1].offered), "{line:?}");
+        assert!(
+            series.points.windows(2).all(|pair| pair[0].offered < pair[1].offered),
+            "{series:?}"
+        );
         let of = |point: &RatePoint| 1_000.0 / f64::from(sides[point.configuration].1);
         assert!(
-            line.points.len() > 1 && line.points.iter().all(|point| of(point) == point.offered)
+            series.points.len() > 1 && series.points.iter().all(|point| of(point) == point.offered)
         );
     }
 }
 
 #[test]
 fn trials_that_the_user_cut_off_are_counted_alike_everywhere() {
-    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::small() }.read();
     let planned = data.run.plan.trials.len();
     let ids: Vec<String> = data.run.plan.trials.iter().map(|trial| trial.id.clone()).collect();
     data.run.outcomes.remove(&ids[planned - 1]);
@@ -507,13 +510,13 @@ fn trials_that_the_user_cut_off_are_counted_alike_everywhere() {
     assert_eq!((done, completeness.planned as usize), (planned - 2, planned));
     assert_eq!(completeness.measured as usize, done, "as `--resume` counts them");
     assert_eq!((completeness.with_results as usize, completeness.cut.len()), (planned - 1, 1));
-    let told = model.conclusions.iter().find_map(|it| match it {
+    let reported = model.conclusions.iter().find_map(|it| match it {
         Conclusion::Incomplete { planned, measured, missing, .. } => {
             Some((*planned, *measured, *missing))
         }
         _ => None,
     });
-    assert_eq!(told, Some((completeness.planned, completeness.measured, 2)));
+    assert_eq!(reported, Some((completeness.planned, completeness.measured, 2)));
     // A cut trial is reported once.
     assert!(!model.conclusions.iter().any(|it| matches!(it, Conclusion::InvalidTrials { .. })));
 }

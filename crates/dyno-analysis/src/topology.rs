@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_that_look_alike_share_a_picture_and_a_cluster_has_one_of_its_own() {
+    fn identical_systems_share_a_diagram_and_clusters_get_their_own() {
         let mut run = Shape { systems: 3, clients: vec![1, 64], ..Shape::small() }.read().run;
         let alike = topologies(&run);
         assert_eq!(

@@ -3,8 +3,8 @@
 use crate::eligibility::Eligibility;
 use crate::estimate::estimate_among;
 use crate::judgement::{self, Judged};
-use crate::lines::lines;
-use crate::model::{Estimate, LineName};
+use crate::model::{Estimate, SeriesName};
+use crate::series::all_series;
 use crate::stats::group_sequential::Levels;
 use dyno_model::event::StopReason;
 use dyno_model::latency;
@@ -20,9 +20,9 @@ pub(crate) struct View<'a> {
     pub(crate) run: &'a Run,
     /// The files of its trials.
     pub(crate) data: &'a RunData,
-    pub(crate) lines: Vec<LineName>,
+    pub(crate) series: Vec<SeriesName>,
     /// Index of the series of each configuration.
-    pub(crate) line_of: Vec<usize>,
+    pub(crate) series_of: Vec<usize>,
     /// Records of measured trials by configuration, in run order.
     pub(crate) records: BTreeMap<usize, Vec<&'a TrialRecord>>,
     /// Eligibility of each configuration's trials.
@@ -38,7 +38,7 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     pub(crate) fn new(data: &'a RunData) -> Self {
         let run = &data.run;
-        let (lines, line_of) = lines(&run.plan);
+        let (series, series_of) = all_series(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
         let mut judged = BTreeMap::new();
         let mut eligibilities: Vec<Eligibility<'_>> =
@@ -58,7 +58,7 @@ impl<'a> View<'a> {
         }
         let (levels, merged) = (levels(run), Vec::new());
         let mut view =
-            Self { run, data, lines, line_of, records, eligibilities, judged, levels, merged };
+            Self { run, data, series, series_of, records, eligibilities, judged, levels, merged };
         view.merged = (0..run.plan.configurations.len())
             .map(|configuration| {
                 let mut merged = Responses::default();

@@ -41,8 +41,6 @@ pub mod timeout;
 pub mod transport;
 pub mod value;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 pub use connection::Connection;
 pub use driver::{Driver, Outcome, Statement};
 pub use postgres::protocol::placeholder;
@@ -52,9 +50,3 @@ pub use transport::{Executor, Io, block_on};
 pub use value::{
     BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value,
 };
-
-/// Locks a mutex even if a thread panicked while holding it. All such data is consistent between
-/// any two changes.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -1,7 +1,7 @@
 //! Sessions that this process opened for queries. A server may list a session for a moment after it
 //! was closed, and dyno must not take it for a session of others.
 
-use crate::lock;
+use dyno_model::sync::lock;
 use dyno_model::target::{Endpoint, Target};
 use std::sync::Mutex;
 

@@ -31,28 +31,28 @@ pub(crate) const REST: Duration = Duration::from_millis(500);
 pub const WORK_AFTER_INTERRUPT: Duration = Duration::from_secs(5);
 
 /// Silence after which a server that works after an interrupt is checked.
-const CHECK_INTERVAL_AFTER_REQUEST: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL_AFTER_INTERRUPT: Duration = Duration::from_millis(200);
 
 /// The process's number of interrupts, once one is registered.
-static REQUESTS: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+static INTERRUPTS: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
 /// Registers the counter of interrupts that applies to all waits of this process, because signals
 /// affect the whole process. Only the first call has an effect.
-pub fn hear(requests: &Arc<AtomicUsize>) {
-    let _ = REQUESTS.set(Arc::clone(requests));
+pub fn count_interrupts(interrupts: &Arc<AtomicUsize>) {
+    let _ = INTERRUPTS.set(Arc::clone(interrupts));
 }
 
 /// Number of interrupts so far. Code that waits for something else than a server compares it with
 /// an earlier value.
 #[must_use]
-pub fn requests() -> usize {
-    REQUESTS.get().map_or(0, |requests| requests.load(Ordering::Relaxed))
+pub fn interrupts() -> usize {
+    INTERRUPTS.get().map_or(0, |interrupts| interrupts.load(Ordering::Relaxed))
 }
 
 /// True after the user has interrupted.
 #[must_use]
 pub fn is_end_requested() -> bool {
-    requests() > 0
+    interrupts() > 0
 }
 
 /// How long a thread waits for answers on one connection. Each query has a timeout, measured from
@@ -65,10 +65,10 @@ pub struct TimeoutPolicy(Box<Terms>);
 #[derive(Clone)]
 struct Terms {
     limit: Duration,
-    limit_after_request: Duration,
+    limit_after_interrupt: Duration,
     /// Interrupts have no effect.
     is_unhurried: bool,
-    requests: Arc<AtomicUsize>,
+    interrupts: Arc<AtomicUsize>,
     check: Option<LivenessCheck>,
 }
 
@@ -87,13 +87,13 @@ impl TimeoutPolicy {
     /// A timeout for answers.
     #[must_use]
     pub fn new(limit: Duration) -> Self {
-        let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
-        let limit_after_request = limit.min(REST);
+        let interrupts = INTERRUPTS.get().map(Arc::clone).unwrap_or_default();
+        let limit_after_interrupt = limit.min(REST);
         Self(Box::new(Terms {
             limit,
-            limit_after_request,
+            limit_after_interrupt,
             is_unhurried: false,
-            requests,
+            interrupts,
             check: None,
         }))
     }
@@ -129,7 +129,7 @@ impl TimeoutPolicy {
         let limit = if target.engine.keeps_data() { WORK_MAX.max(every) } else { every };
         let mut timeout = Self::new(limit);
         timeout.0.check = check;
-        timeout.0.limit_after_request = limit.min(WORK_AFTER_INTERRUPT);
+        timeout.0.limit_after_interrupt = limit.min(WORK_AFTER_INTERRUPT);
         timeout
     }
 
@@ -137,33 +137,33 @@ impl TimeoutPolicy {
     /// whenever they began.
     #[must_use]
     pub fn hasty(mut self) -> Self {
-        self.0.limit_after_request = REST;
+        self.0.limit_after_interrupt = REST;
         self
     }
 
     /// For statements that clean up: an interrupt only makes a silent server be checked sooner.
     #[must_use]
     pub fn unhurried(mut self) -> Self {
-        self.0.limit_after_request = self.0.limit;
+        self.0.limit_after_interrupt = self.0.limit;
         self.0.is_unhurried = true;
         self
     }
 
     /// Uses another counter of interrupts than the process's.
     #[must_use]
-    pub fn hearing(mut self, requests: Arc<AtomicUsize>) -> Self {
-        self.0.requests = requests;
+    pub fn counting(mut self, interrupts: Arc<AtomicUsize>) -> Self {
+        self.0.interrupts = interrupts;
         self
     }
 
     fn is_end_requested(&self) -> bool {
-        self.0.requests.load(Ordering::Relaxed) > 0
+        self.0.interrupts.load(Ordering::Relaxed) > 0
     }
 
     /// Why a silent server is not expected to answer: another connection fails, or is not answered
     /// either. A rejection shows that the server is alive.
     fn find_fault(&self, check: &LivenessCheck, silence: Duration) -> Option<TimedOut> {
-        let timeout = Self::new(check.every).hearing(Arc::clone(&self.0.requests));
+        let timeout = Self::new(check.every).counting(Arc::clone(&self.0.interrupts));
         let failure = (check.ask)(&check.target, timeout).err()?;
         match failure.kind {
             FailureKind::Cancelled => Some(TimedOut::Interrupted),
@@ -213,14 +213,14 @@ impl Waiting {
             }
         }
         let limit =
-            if self.is_late { self.timeout.0.limit_after_request } else { self.timeout.0.limit };
+            if self.is_late { self.timeout.0.limit_after_interrupt } else { self.timeout.0.limit };
         if now.saturating_duration_since(self.asked) >= limit {
             let is_own = limit >= self.timeout.0.limit;
             return Err(if is_own { TimedOut::Late { limit } } else { TimedOut::Interrupted });
         }
         if let Some(check) = &self.timeout.0.check {
             let every = if is_requested {
-                check.every.min(CHECK_INTERVAL_AFTER_REQUEST)
+                check.every.min(CHECK_INTERVAL_AFTER_INTERRUPT)
             } else {
                 check.every
             };

@@ -1,7 +1,7 @@
 //! An interrupt ends a blocking login. A separate program, because interrupts affect the whole
 //! process.
 
-use dyno_drivers::timeout::hear;
+use dyno_drivers::timeout::count_interrupts;
 use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 #[test]
 fn an_interrupt_ends_a_blocking_login() {
-    let requests = Arc::new(AtomicUsize::new(0));
-    hear(&requests);
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    count_interrupts(&interrupts);
     for engine in [Engine::Mysql, Engine::Postgres] {
-        requests.store(0, Ordering::Relaxed);
+        interrupts.store(0, Ordering::Relaxed);
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
@@ -27,7 +27,7 @@ fn an_interrupt_ends_a_blocking_login() {
             give.send(block_on(Connection::connect(&target, &Io::Blocking)).err())
         });
         let _open = listener.accept().expect("it connects");
-        requests.store(1, Ordering::Relaxed);
+        interrupts.store(1, Ordering::Relaxed);
         let failure =
             take.recv_timeout(Duration::from_secs(60)).expect("it ends").expect("nobody greets");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");

@@ -7,15 +7,11 @@ use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialInput};
 use dyno_model::catalog::OptionValue;
-use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use std::sync::atomic::AtomicUsize;
-
-struct Silent;
-impl Listener for Silent {}
 
 #[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
 fn main() {
@@ -63,7 +59,7 @@ fn main() {
             data: native.data(),
             interrupts: &interrupts,
         };
-        let loaded = loading::load(&loading, &mut Silent);
+        let loaded = loading::load(&loading, &mut ());
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
     let load = LoadPlan {
@@ -74,7 +70,7 @@ fn main() {
     let trial = Trial { id: "against".to_owned(), block: 1, configuration: 0 };
     let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);
     input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
-    let record = native.run_trial(&input, &mut Silent).expect("a trial");
+    let record = native.run_trial(&input, &mut ()).expect("a trial");
     let statements: u64 = record.counters.statements.iter().map(|statement| statement.ok).sum();
     let per = |nanos: Nanos| nanos.as_micros_f64() / statements as f64;
     let wakeups: u64 = record.generator.workers.iter().map(|worker| worker.wakeups).sum();

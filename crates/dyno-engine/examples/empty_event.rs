@@ -4,7 +4,6 @@
 //! the response time is the delay of events
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, Meter, Script, ScriptFailure, ScriptThreads, run_script};
-use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::units::Nanos;
 use std::sync::atomic::AtomicUsize;
@@ -25,9 +24,6 @@ impl Script for Empty {
     }
 }
 
-struct Silent;
-impl Listener for Silent {}
-
 #[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
@@ -37,8 +33,7 @@ fn main() {
     let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(seconds))) };
     let interrupts = AtomicUsize::new(0);
     let input = LoadInput::new("empty", clients, &load, 1, &interrupts);
-    let record =
-        run_script(Empty, &ScriptThreads::default(), &input, &mut Silent).expect("measured");
+    let record = run_script(Empty, &ScriptThreads::default(), &input, &mut ()).expect("measured");
     let threads: f64 = record.generator.workers.iter().map(|worker| worker.cpu.as_secs_f64()).sum();
     let all = record.generator.cpu_user.as_secs_f64() + record.generator.cpu_system.as_secs_f64();
     println!(

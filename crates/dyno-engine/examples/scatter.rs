@@ -17,7 +17,6 @@ use dyno_engine::random::{Random, Stream};
 use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{BackgroundGroup, BarrierMember, Node, TrialInput, run_groups};
 use dyno_model::catalog::OptionValue;
-use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::secret::Secret;
@@ -31,9 +30,6 @@ const SECOND: u64 = 1_000_000_000;
 /// No transaction starts at the beginning of a slice, so that those of the other level can end.
 const GUARD: u64 = 50_000_000;
 static NOBODY: AtomicUsize = AtomicUsize::new(0);
-
-struct Silent;
-impl Listener for Silent {}
 
 struct Bench {
     levels: [(Target, WorkloadPlan); 2],
@@ -69,7 +65,7 @@ impl Bench {
         let node = Node::alone(target.clone());
         let mut input = TrialInput::new(trial, node, self.clients, &load, 1, &NOBODY);
         (input.barrier, input.is_audited, input.load.shares_machine) = (member, false, true);
-        let record = native.run_trial(&input, &mut Silent).expect("a trial");
+        let record = native.run_trial(&input, &mut ()).expect("a trial");
         assert_eq!(record.end, TrialEnd::Trial, "{:?}", record.facts);
         record
     }
@@ -96,9 +92,13 @@ impl Bench {
             run: Box::new(|member, _| Ok(self.run(1, &turns, Some(member)))),
             stack_size: 2 << 20,
         };
-        let first = run_groups("slices", vec![second], &mut Silent, |member, _| {
-            Ok(self.run(0, &turns, member))
-        });
+        let first =
+            run_groups(
+                "slices",
+                vec![second],
+                &mut (),
+                |member, _| Ok(self.run(0, &turns, member)),
+            );
         let first = first.expect("a trial");
         let took = began.elapsed() / 2;
         self.tell("slices", 0, &turns, &first, took);

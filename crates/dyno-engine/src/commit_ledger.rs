@@ -7,9 +7,10 @@
 
 use crate::client_id::ClientId;
 use crate::data_set::TableDefinition;
-use dyno_drivers::{Connection, Driver, Row, RowSink, lock};
+use dyno_drivers::{Connection, Driver, Row, RowSink};
 use dyno_model::audit::{AuditCheck, LedgerEntry};
 use dyno_model::failure::OperationFailure;
+use dyno_model::sync::lock;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
@@ -95,16 +96,16 @@ impl Drop for LedgerWriter {
 /// The rows of one client: whether each of its transactions has one, and the number of rows it
 /// never inserted.
 #[derive(Default)]
-struct Found {
+struct LedgerRow {
     rows: Vec<bool>,
     strange: u64,
     strangest: Option<u64>,
 }
 
 /// Receives the rows of the table.
-struct Rows(Vec<Found>);
+struct LedgerRows(Vec<LedgerRow>);
 
-impl RowSink for Rows {
+impl RowSink for LedgerRows {
     fn row(&mut self, row: &dyn Row) {
         let number = |column: usize| row.get(column).to_text()?.parse::<u64>().ok();
         let (Some(client), Some(number)) = (number(0), number(1)) else { return };
@@ -138,8 +139,8 @@ impl CommitLedger {
         let mut rows = {
             let pages = lock(&self.0);
             let clients = pages.iter().map(|page| page.client.0 as usize + 1).max().unwrap_or(0);
-            let mut rows = Rows(Vec::new());
-            rows.0.resize_with(clients, Found::default);
+            let mut rows = LedgerRows(Vec::new());
+            rows.0.resize_with(clients, LedgerRow::default);
             for page in &*pages {
                 rows.0[page.client.0 as usize].rows.resize(page.fates.len(), false);
             }
@@ -149,7 +150,7 @@ impl CommitLedger {
         Ok(self.compared(&rows.0))
     }
 
-    fn compared(&self, found: &[Found]) -> AuditCheck {
+    fn compared(&self, found: &[LedgerRow]) -> AuditCheck {
         let pages = lock(&self.0);
         let (mut acknowledged, mut open, mut took_effect) = (0, 0, 0);
         let (mut lost, mut phantoms) = (0, 0);
@@ -208,13 +209,13 @@ mod tests {
         }
     }
 
-    fn found(rows: &str, strange: u64) -> Found {
+    fn found(rows: &str, strange: u64) -> LedgerRow {
         let rows = rows.chars().map(|row| row == '1').collect();
-        Found { rows, strange, strangest: (strange > 0).then_some(99) }
+        LedgerRow { rows, strange, strangest: (strange > 0).then_some(99) }
     }
 
     #[test]
-    fn what_was_acknowledged_and_is_gone_and_what_failed_and_is_there_are_named() {
+    fn ledger_check_lists_lost_and_phantom_commits() {
         let ledger = Arc::new(CommitLedger::default());
         noted(1, "aafdc", &ledger);
         noted(0, "aaa", &ledger);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_that_agrees_is_intact_whatever_became_of_what_was_in_doubt() {
+    fn matching_ledger_is_intact_regardless_of_in_doubt_commits() {
         use dyno_model::audit::AuditVerdict;
         for doubtful in ["0", "1"] {
             let ledger = Arc::new(CommitLedger::default());

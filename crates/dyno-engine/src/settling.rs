@@ -7,9 +7,10 @@
 //! adds a session's statistics when the session ends.
 
 use dyno_drivers::timeout::is_end_requested;
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on, lock};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_model::engine::SessionStatements;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use dyno_model::target::Target;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -110,7 +111,7 @@ fn wait(
 ) -> Result<u64, OperationFailure> {
     let began = Instant::now();
     let mut pause = LOOK;
-    let mut are_told = false;
+    let mut are_reported = false;
     loop {
         let left = sessions.left()?;
         let (by_themselves, settling) = limits();
@@ -118,8 +119,8 @@ fn wait(
         if left.is_empty() || waited >= settling {
             return Ok(left.len() as u64);
         }
-        if !are_told && waited >= by_themselves {
-            are_told = true;
+        if !are_reported && waited >= by_themselves {
+            are_reported = true;
             pause = LOOK;
             left.into_iter().for_each(|session| sessions.end(session));
         }
@@ -187,7 +188,7 @@ mod tests {
     /// Sessions that end when they are terminated, or do not.
     struct Scripted {
         left: Vec<u32>,
-        told: Vec<u32>,
+        reported: Vec<u32>,
         obey: bool,
     }
 
@@ -197,7 +198,7 @@ mod tests {
         }
 
         fn end(&mut self, session: u32) {
-            self.told.push(session);
+            self.reported.push(session);
             if self.obey {
                 self.left.retain(|left| *left != session);
             }
@@ -206,15 +207,15 @@ mod tests {
 
     #[test]
     fn sessions_that_do_not_end_by_themselves_are_ended() {
-        let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: true };
+        let mut sessions = Scripted { left: vec![7, 9], reported: Vec::new(), obey: true };
         assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_secs(3600))), Ok(0));
-        assert_eq!(sessions.told, [7, 9]);
+        assert_eq!(sessions.reported, [7, 9]);
     }
 
     #[test]
-    fn sessions_that_end_for_nobody_are_waited_for_no_longer_than_the_limit() {
-        let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: false };
+    fn sessions_that_never_end_are_awaited_only_up_to_the_limit() {
+        let mut sessions = Scripted { left: vec![7, 9], reported: Vec::new(), obey: false };
         assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_millis(1))), Ok(2));
-        assert_eq!(sessions.told, [7, 9], "each is told once");
+        assert_eq!(sessions.reported, [7, 9], "each is told once");
     }
 }

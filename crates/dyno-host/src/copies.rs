@@ -3,7 +3,7 @@
 //! that nothing else is ever dropped in its place.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::databases::{self, are_there, beside};
+use crate::databases::{are_there, beside};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
 use crate::ownership::CreationNote;
@@ -31,7 +31,7 @@ const NAME_MAX: usize = 63;
 
 /// The location of a database's copy.
 #[must_use]
-pub fn place(original: &Target) -> Target {
+pub fn copy_of(original: &Target) -> Target {
     let Endpoint::File(path) = &original.endpoint else {
         return beside(original, &format!("{}{ENDING}", original.database));
     };
@@ -46,7 +46,7 @@ pub fn place(original: &Target) -> Target {
 /// When the name is taken by a database that is not dyno's, the server cannot copy, or the copy
 /// cannot be marked.
 pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let copy = place(original);
+    let copy = copy_of(original);
     let name = copy.database_name();
     if matches!(copy.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)) && name.len() > NAME_MAX {
         return Err(HostError::new(format!(
@@ -54,7 +54,7 @@ pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Host
         )));
     }
     remove(original)?;
-    let note = CreationNote::begin(&databases::place(&copy));
+    let note = CreationNote::begin(&copy.location());
     let created = ControlConnection::open_to_work(original)
         .and_then(|mut session| session.run(&creation(original, &copy)).map(|()| session));
     let mut session = match created {
@@ -112,13 +112,13 @@ fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
 /// # Errors
 /// When the database of that name is not dyno's, or cannot be dropped.
 pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
-    let copy = place(original);
+    let copy = copy_of(original);
     let name = copy.database_name();
     if !is_there(original, &copy)? {
         return Ok(None);
     }
     let lock = marker::lock(&copy)?.filter(|_| !run_lock::blocks_drop(copy.engine));
-    let note = CreationNote::left(&databases::place(&copy));
+    let note = CreationNote::left(&copy.location());
     let is_ours =
         marker::is_all_ours(&copy)? || note.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
@@ -150,7 +150,7 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
 /// # Errors
 /// When another run uses the copy, the account may not create it, or the server cannot be queried.
 pub fn inspect(original: &Target) -> Result<(), HostError> {
-    let copy = place(original);
+    let copy = copy_of(original);
     check_sessions(original)?;
     match is_there(original, &copy)? {
         true => marker::check_unused(&copy),
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_sqlite_leaves_beside_a_copy_is_removed_with_it() {
+    fn sqlite_side_files_are_removed_with_the_copy() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let all = ["copy.db", "copy.db-wal", "copy.db-shm", "copy.db-journal", "copy.db-mine"];

@@ -10,7 +10,7 @@ pub use crate::ownership::CreationNote;
 use crate::run_lock;
 
 use dyno_model::plan::SystemSource;
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Endpoint, Target};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -77,21 +77,12 @@ pub fn claim(
     Ok(claims)
 }
 
-/// The location of a database, for the note that it is being created.
-pub(crate) fn place(target: &Target) -> String {
-    place_of(target.engine, &target.endpoint, &target.database)
-}
-
-fn place_of(engine: Engine, endpoint: &Endpoint, database: &str) -> String {
-    format!("{engine}://{endpoint}/{database}")
-}
-
 /// Claims an existing database. An unfinished one that dyno was creating belongs to dyno.
 ///
 /// # Errors
 /// As [`marker::claim`].
 pub fn claim_existing(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    match CreationNote::left(&place(target)) {
+    match CreationNote::left(&target.location()) {
         Some(note) if marker::tables(target)?.is_empty() => claim_created(target, note, options),
         _ => marker::claim(target, options),
     }
@@ -117,12 +108,15 @@ pub fn claim_created(
 pub fn creation_note(source: &SystemSource) -> Option<CreationNote> {
     let SystemSource::Existing(system) = source else { return None };
     let is_to_be_made = matches!(&system.endpoint, Endpoint::File(path) if !path.exists());
-    is_to_be_made
-        .then(|| CreationNote::begin(&place_of(system.engine, &system.endpoint, &system.database)))
+    let target = Target {
+        database: system.database.clone(),
+        ..Target::new(system.engine, system.endpoint.clone())
+    };
+    is_to_be_made.then(|| CreationNote::begin(&target.location()))
 }
 
 fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let note = CreationNote::begin(&place(&beside(base, name)));
+    let note = CreationNote::begin(&beside(base, name).location());
     if let Err(failure) =
         run(base, &format!("CREATE DATABASE {}", base.engine.dialect().quoted_name(name)))
     {
@@ -172,7 +166,7 @@ fn emptied(
     drop_it: impl FnOnce() -> Result<(), String>,
 ) -> Result<Vec<String>, HostError> {
     let lock = marker::lock(target)?;
-    let note = CreationNote::left(&place(target));
+    let note = CreationNote::left(&target.location());
     let is_all_ours =
         marker::is_all_ours(target)? || note.is_some() && marker::tables(target)?.is_empty();
     let mut dropped = marker::cleanup(target, &claim.replaced)?;
@@ -198,6 +192,7 @@ fn run(base: &Target, sql: &str) -> QueryResult<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::target::Engine;
 
     const OPTIONS: ClaimOptions<'static> =
         ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
@@ -207,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_created_by_dyno_is_removed_unless_it_existed_before_or_holds_other_tables() {
+    fn dyno_removes_its_file_unless_it_existed_or_has_other_tables() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("own.db");
         let target = Target::new(Engine::Sqlite, Endpoint::File(path.clone()));

@@ -77,7 +77,7 @@ fn not_kept(system: &ExistingSystem) -> HostError {
     HostError::new(format!(
         "the password of {} was part of the spec's URL, which is not stored with the results\n\
          hint: {}or pass the spec file or the URL again",
-        place(system),
+        location(system),
         system
             .engine
             .traits()
@@ -120,7 +120,7 @@ fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, H
              hint: add a line host:port:database:user:password to .pgpass, or user and password to \
              the group [client] of .my.cnf",
             path.display(),
-            place(system)
+            location(system)
         ))
     })
 }
@@ -148,7 +148,7 @@ pub fn target(
     };
     target.password = password(system, &target)?;
     address::complete(&mut target, &Surroundings::of_process())
-        .map_err(|error| wrong_address(&place(system), &error))?;
+        .map_err(|error| wrong_address(&location(system), &error))?;
     Ok(target)
 }
 
@@ -186,7 +186,7 @@ fn connect_by(
     asked: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
-    let place = place(system);
+    let place = location(system);
     if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) =
         (&target.endpoint, system.data)
         && !path.exists()
@@ -344,7 +344,7 @@ fn wrong_password(
 }
 
 /// The location of a system, for messages.
-fn place(system: &ExistingSystem) -> String {
+fn location(system: &ExistingSystem) -> String {
     let ExistingSystem { engine, endpoint, user, database, .. } = system;
     match (user.is_empty(), database.is_empty()) {
         (true, true) if matches!(endpoint, Endpoint::Tcp { .. }) => {
@@ -391,7 +391,7 @@ mod tests {
         let of = |engine, endpoint| {
             let (user, database) = (String::new(), String::new());
             let system = system(PasswordSource::None, endpoint);
-            place(&ExistingSystem { engine, user, database, ..system })
+            location(&ExistingSystem { engine, user, database, ..system })
         };
         let service = Endpoint::Tcp { host: "shop".to_owned(), port: 80 };
         assert_eq!(of(Engine::Http, service), "http://shop:80");
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_look_at_depends_on_what_was_refused() {
+    fn connection_hint_depends_on_the_failure() {
         let mut target =
             Target::new(Engine::Mysql, Endpoint::Tcp { host: "db".to_owned(), port: 1 });
         target.tls = Tls::Required;
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_cannot_be_read_are_missed_only_where_some_are_requested() {
+    fn unreadable_settings_are_an_error_only_if_some_are_requested() {
         static SILENT: Persona = Persona {
             protocol: Protocol::Postgres,
             version: "16.4",

@@ -97,7 +97,7 @@ impl LifecycleHooks<'_> {
     /// # Errors
     /// When a command fails, or the server does not answer with these settings in time.
     pub fn restore(&self, mut restoration: Restoration) -> Result<Settings, HostError> {
-        let told = |error: &str| {
+        let reported = |error: &str| {
             let original =
                 restoration.original.iter().map(|(name, value)| format!("{name} = {value}"));
             let original = original.collect::<Vec<_>>().join(", ");
@@ -108,10 +108,10 @@ impl LifecycleHooks<'_> {
         };
         match restoration.supervisor.finish().as_slice() {
             [] => {}
-            problems => return Err(told(&problems.join("; "))),
+            problems => return Err(reported(&problems.join("; "))),
         }
         let waiting = Waiting { connect: existing::connect_to_clean_up, hears_the_user: false };
-        self.wait(&restoration.original, waiting).map_err(|error| told(&error.to_string()))?;
+        self.wait(&restoration.original, waiting).map_err(|error| reported(&error.to_string()))?;
         Ok(restoration.original)
     }
 
@@ -325,9 +325,9 @@ mod tests {
     fn a_command_gets_every_setting_in_two_forms() {
         let asked = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
         let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let told: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();
-        assert_eq!(told["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
-        assert_eq!(told["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
-        assert_eq!((told["DYNO_SYSTEM"].as_str(), told.len()), ("shop", 4));
+        let reported: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();
+        assert_eq!(reported["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
+        assert_eq!(reported["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
+        assert_eq!((reported["DYNO_SYSTEM"].as_str(), reported.len()), ("shop", 4));
     }
 }

@@ -12,11 +12,11 @@ fn an_interrupted_copy_stops_before_the_next_piece() {
     let from = folder.path().join("from");
     std::fs::create_dir(&from).expect("it is new");
     std::fs::write(from.join("data"), vec![1; 40 << 20]).expect("it has room");
-    let requests = Arc::new(AtomicUsize::new(0));
-    timeout::hear(&requests);
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    timeout::count_interrupts(&interrupts);
     let before = copy_folder(&from, &folder.path().join("before"), None).expect("nobody has asked");
     assert_eq!(before.files, 1);
-    requests.store(1, Ordering::Relaxed);
+    interrupts.store(1, Ordering::Relaxed);
     if before.cloned == 1 {
         // Here a file of any size is copied at once.
         return;

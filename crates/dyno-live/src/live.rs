@@ -4,6 +4,7 @@ use crate::state::State;
 use dyno_model::event::{Event, Listener};
 use dyno_model::monitor::Sample;
 use dyno_model::record::IntervalRecord;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,7 +42,7 @@ impl Live {
     }
 
     fn lock(&self) -> MutexGuard<'_, Versioned> {
-        self.0.versioned.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.versioned)
     }
 
     /// Reads the state at this time. The measuring thread may wait for `read`, which must only copy

@@ -5,8 +5,8 @@
 //! cannot return. Bytecode keeps names and line numbers, so errors still refer to the script. A
 //! file is read on every load: one that has changed is compiled again.
 
-use dyno_drivers::lock;
 use dyno_files::{SCRIPT_MAX, reason};
+use dyno_model::sync::lock;
 use mlua::{Function, Lua};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_state_reuses_bytecode_and_a_changed_source_is_compiled_again() {
+    fn bytecode_is_reused_and_a_changed_source_is_recompiled() {
         let chunks = Chunks::default();
         let error_of = |source: &str| {
             let lua = Lua::new();

@@ -5,7 +5,7 @@ use crate::environment::Environment;
 use crate::error::ErrorKind;
 use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
-use crate::sql::{CallContext, Done, Interrupts, Sql, TROUBLE};
+use crate::sql::{CallContext, Done, FAILED, Interrupts, Sql};
 use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
@@ -87,9 +87,9 @@ impl Context {
         };
         match work(&mut self.sql, &mut around, &mut self.draws) {
             Ok(number) => number,
-            Err(trouble) => {
-                self.sql.trouble = Some(trouble);
-                TROUBLE
+            Err(error) => {
+                self.sql.error = Some(error);
+                FAILED
             }
         }
     }
@@ -129,7 +129,7 @@ pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
 /// As [`with`], for an SQL operation: see [`Context::ask`].
 #[inline]
 pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done) -> f64 {
-    with(TROUBLE, |context| context.ask(work))
+    with(FAILED, |context| context.ask(work))
 }
 
 /// As [`with`], for results without a constant default.

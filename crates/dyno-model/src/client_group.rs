@@ -321,10 +321,10 @@ impl TrialRecord {
 
     /// True when the group had work: a transaction started or was due.
     #[must_use]
-    pub fn was_asked(&self) -> bool {
+    pub fn had_work(&self) -> bool {
         let facts = self.facts.as_ref();
-        let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
-        self.counters.started + in_all > 0
+        let total = facts.map_or(0, |facts| facts.committed_total + facts.unfinished_total);
+        self.counters.started + total > 0
             || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
     }
 
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn each_group_has_its_share_of_the_clients_and_each_client_is_in_one_group() {
+    fn clients_are_partitioned_into_groups_of_nearly_equal_size() {
         for (clients, shares) in
             [(5, vec![5]), (5, vec![3, 2]), (8, vec![2, 2, 2, 2]), (8, vec![3, 3, 2])]
         {

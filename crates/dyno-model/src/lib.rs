@@ -24,7 +24,7 @@
 //! * [`monitor`]: samples of machine and server, taken each second during the load;
 //!   [`observation`]: properties of a machine before measuring, and [`preflight`]: checks of
 //!   everything that an experiment needs;
-//! * [`units`], [`lists`], [`checksum`], [`exit_code`].
+//! * [`units`], [`lists`], [`checksum`], [`exit_code`], [`sync`].
 //!
 //! # Invariants
 //! Nothing here reads a clock, a file, the network or the environment. Every input is a value that
@@ -48,6 +48,7 @@ pub mod lists;
 pub mod random;
 pub mod search;
 pub mod spec;
+pub mod sync;
 pub mod units;
 
 pub use experiment::{catalog, curve, fault, front, plan, single};
@@ -59,5 +60,5 @@ pub use response_times::{compact_histogram, encoded, latency, response};
 pub use results::{audit, event, failure_log, generators, history, isolation, record, schema};
 pub use system::{address, mask, secret, target, version};
 use system::{existing, network_path, server};
-pub use text::{checksum, printable, template, words};
+pub use text::{checksum, hex, printable, template, words};
 pub use validity::{monitor, observation, preflight, reason, warning};

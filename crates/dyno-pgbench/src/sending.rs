@@ -143,7 +143,7 @@ pub(crate) async fn tried(
     for (script, kinds) in program.scripts.iter().zip(&program.kind_of) {
         let settable = KnownVariables::of(script, beginning, &program.names);
         let values = sample(script, beginning, &program.names);
-        let (mut is_told, mut is_in_pipeline) = (true, false);
+        let (mut is_reported, mut is_in_pipeline) = (true, false);
         for (command, kind) in script.commands.iter().zip(kinds) {
             match &command.action {
                 Action::StartPipeline => is_in_pipeline = true,
@@ -151,7 +151,7 @@ pub(crate) async fn tried(
                 _ => {}
             }
             let Action::Sql(sql) = &command.action else { continue };
-            is_told &= !begins_with(&command.line, &DEFINING);
+            is_reported &= !begins_with(&command.line, &DEFINING);
             if sql.is_several() {
                 tried.as_text.insert(*kind);
                 continue;
@@ -172,7 +172,7 @@ pub(crate) async fn tried(
                     if settable.needs_text(sql) {
                         tried.as_text.insert(*kind);
                     }
-                    if is_told {
+                    if is_reported {
                         let place = format!("the script {}, {:?}", script.name, command.line);
                         tried.refused.push(format!("{place}: {reason}"));
                     }
@@ -211,14 +211,14 @@ impl StatementCheck<'_> {
         };
         let takes_text =
             !self.sql.parameters().is_empty() && self.as_text(connection).await?.is_none();
-        let told = told(&refusal, failure::pointed(&refusal, template));
+        let reported = with_position(&refusal, failure::pointed(&refusal, template));
         Ok(match takes_text {
             true if self.is_in_pipeline => Verdict::Refused(format!(
-                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: \
+                "{reported}\nIt can be sent as text, but the statements of a pipeline are prepared: \
                  move it out of the pipeline, or give the type with a cast, such as `:id::int`"
             )),
             true => Verdict::Text,
-            false => Verdict::Refused(told),
+            false => Verdict::Refused(reported),
         })
     }
 
@@ -232,7 +232,7 @@ impl StatementCheck<'_> {
         match connection.check(&escaped(&text, self.syntax())).await {
             Ok(()) => self.missing_procedure(connection, &text).await,
             Err(failure) if failure.is_lost() => Err(failure),
-            Err(failure) => Ok(Some(told(&failure, failure.pointed(&text)))),
+            Err(failure) => Ok(Some(with_position(&failure, failure.pointed(&text)))),
         }
     }
 
@@ -269,7 +269,7 @@ impl StatementCheck<'_> {
     }
 }
 
-fn told(failure: &OperationFailure, pointed: Option<String>) -> String {
+fn with_position(failure: &OperationFailure, pointed: Option<String>) -> String {
     pointed.map_or_else(|| failure.to_string(), |lines| format!("{failure}\n{lines}"))
 }
 

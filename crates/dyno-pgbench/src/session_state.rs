@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lasts_longer_than_a_transaction_is_found() {
+    fn statements_that_leave_session_state_are_detected() {
         for (text, expected) in [
             ("SET work_mem = '8MB'", true),
             ("set session work_mem = '8MB'", true),

@@ -12,7 +12,7 @@ use crate::sending::{self, KnownVariables, StatementFilter};
 use crate::session_state::lasts;
 use crate::setup::Setup;
 use crate::terminal::Terminal;
-use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::random::Random;
 use dyno_engine::text::intern;
 use dyno_engine::workload::{
@@ -27,6 +27,7 @@ use dyno_model::engine::Syntax;
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::TrialRecord;
+use dyno_model::sync::lock;
 use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
 use dyno_model::words::begins_with;
@@ -370,7 +371,7 @@ pub struct Client {
 impl Client {
     /// The failure of a script that cannot continue, with the script's name and its own message if
     /// there is one.
-    fn trouble(&self, script: usize, failure: OperationFailure) -> OperationFailure {
+    fn problem(&self, script: usize, failure: OperationFailure) -> OperationFailure {
         let said = lock(&self.said.0).take();
         if failure.is_answered() || failure.kind != FailureKind::Other {
             return failure;
@@ -525,7 +526,7 @@ impl Transactions {
                 .failure("it ends inside of a transaction; end it with COMMIT or ROLLBACK"),
             Err(Stop::Conflict { failure, .. } | Stop::Abort(failure)) => failure,
         };
-        let failure = client.trouble(script, failure);
+        let failure = client.problem(script, failure);
         if failure.is_lost() {
             return Err(failure);
         }
@@ -556,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn each_statement_has_its_own_kind_and_that_of_a_single_one_has_the_scripts_name() {
+    fn statements_have_a_kind_a_single_one_named_after_its_script() {
         let order = "\\set id 1 + 1\nBEGIN;\nINSERT INTO orders VALUES (:id);\nEND;";
         let workload = built(&[("read", 8, "SELECT 1;"), ("order", 1, order)])
             .unwrap_or_else(|error| panic!("{error}"));

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_difference_has_two_digits_and_a_direction() {
+    fn differences_have_a_sign_and_two_significant_digits() {
         for (hundredths, text) in [
             (-45.3, "-45 %"),
             (5.91, "+5.9 %"),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_about_so_many_has_two_digits() {
+    fn approximate_counts_are_rounded_to_two_significant_digits() {
         assert_eq!(
             [0, 7, 42, 313, 385, 9_960, 19_503].map(about),
             ["0", "7", "42", "310", "390", "10,000", "20,000"]

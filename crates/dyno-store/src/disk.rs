@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writing_to_a_deleted_or_moved_results_folder_is_an_error_and_does_not_recreate_it() {
+    fn writes_to_a_missing_results_folder_fail_and_never_create_it() {
         let scratch = tempfile::tempdir().unwrap();
         let (folder, moved) = (scratch.path().join("r"), scratch.path().join("moved"));
         fs::create_dir(&folder).unwrap();

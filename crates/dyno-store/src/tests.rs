@@ -243,8 +243,8 @@ fn figures_that_are_not_numbers_do_not_lose_the_trial() {
     assert_eq!(run.outcomes.len(), 4);
     for outcome in run.outcomes.values() {
         let TrialOutcome::Finished(record) = outcome else { panic!("every trial was measured") };
-        let is_told = |warning: &Warning| matches!(warning, Warning::RecordingIncomplete { what } if what.contains("work done in the window"));
-        assert!(record.warnings.iter().any(is_told), "{:?}", record.warnings);
+        let is_reported = |warning: &Warning| matches!(warning, Warning::RecordingIncomplete { what } if what.contains("work done in the window"));
+        assert!(record.warnings.iter().any(is_reported), "{:?}", record.warnings);
     }
 }
 
@@ -496,7 +496,7 @@ fn writer_on(folder: &Path, notes: &Notes, gate: &Arc<Mutex<()>>) -> RunWriter {
 }
 
 #[test]
-fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_power_loss() {
+fn trials_are_reported_only_after_their_files_are_synced() {
     /// First the writer, then the screen.
     struct Told(Monitored, Notes);
     impl Listener for Told {
@@ -514,8 +514,9 @@ fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_power_lo
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("run");
     let notes = Notes::default();
-    let mut told = Told(Monitored(writer_on(&folder, &notes, &Arc::default())), Arc::clone(&notes));
-    tiny().play(&tiny().plan(), &mut told);
+    let mut reported =
+        Told(Monitored(writer_on(&folder, &notes, &Arc::default())), Arc::clone(&notes));
+    tiny().play(&tiny().plan(), &mut reported);
     let mut unsafe_paths = BTreeSet::new();
     let mut trials = 0;
     for (what, path) in notes.lock().unwrap().drain(..) {

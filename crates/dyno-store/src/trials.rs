@@ -39,7 +39,7 @@ pub struct TrialData {
     /// Open loop: ages of arrivals without a commit, from the interval log.
     pub censored: Histogram<u64>,
     /// Transactions by interval, from the interval log.
-    pub course: Vec<CountedInterval>,
+    pub intervals: Vec<CountedInterval>,
     /// Timeline.
     pub timeline: Vec<TimelineLine>,
     /// Errors over time. Older folders have none.
@@ -81,9 +81,9 @@ impl Run {
             let samples = self.read_lines(id, MONITOR_FILE, Presence::Optional, monitor::parse);
             let sessions =
                 self.read_lines(id, SESSIONS_FILE, Presence::Optional, monitor::parse_sessions);
-            let TrialHistograms { transaction, censored, course, .. } = histograms;
+            let TrialHistograms { transaction, censored, intervals, .. } = histograms;
             let files =
-                TrialData { transaction, censored, course, timeline, errors, samples, sessions };
+                TrialData { transaction, censored, intervals, timeline, errors, samples, sessions };
             trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;
@@ -93,7 +93,7 @@ impl Run {
     /// Calls `each` with every trial's record, its timeline and its samples of sessions, one at a
     /// time, so that not all are in memory at once. Problems of these files are added to
     /// [`Run::problems`].
-    pub fn each_course(
+    pub fn each_timeline(
         &mut self,
         mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[Sample]),
     ) {

@@ -292,7 +292,7 @@ impl RunWriter {
     }
 
     /// Writes the timeline of a trial without response times.
-    pub fn course(&mut self, trial: &str, lines: &[TimelineLine]) {
+    pub fn timeline(&mut self, trial: &str, lines: &[TimelineLine]) {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(TIMELINE_FILE);
         let text: String =
             timeline::HEADER.to_owned() + &lines.iter().map(timeline::line).collect::<String>();
@@ -502,15 +502,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_writing_raises_a_warning_that_is_worse_when_the_generator_waited() {
+    fn slow_writing_is_noted_and_a_warning_if_the_generator_waited() {
         use dyno_model::warning::Severity;
-        let told = |behind, held_up| {
+        let reported = |behind, held_up| {
             let pace =
                 Pace { behind: Duration::from_secs(behind), held_up: Duration::from_secs(held_up) };
             fell_behind(pace).map(|warning| warning.severity())
         };
-        assert_eq!(told(4, 0), None);
-        assert_eq!(told(5, 0), Some(Severity::Note));
-        assert_eq!(told(1, 1), Some(Severity::Warning));
+        assert_eq!(reported(4, 0), None);
+        assert_eq!(reported(5, 0), Some(Severity::Note));
+        assert_eq!(reported(1, 1), Some(Severity::Warning));
     }
 }

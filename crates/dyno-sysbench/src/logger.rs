@@ -4,10 +4,11 @@
 
 pub(crate) use dyno_lua::LogLevel as Level;
 use dyno_model::mask::masked;
+use dyno_model::sync::lock;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The prefix of lines of a level.
@@ -192,7 +193,7 @@ impl Logger {
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
         // A thread that panicked while writing leaves whole lines or nothing, so logging continues.
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.streams)
     }
 }
 
@@ -245,14 +246,14 @@ impl Transcript {
     /// Never: all output is text.
     #[must_use]
     pub fn text(&self) -> String {
-        let bytes = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = lock(&self.kept);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
 impl Write for Transcript {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let room =
             self.most.map_or(bytes.len(), |most| most.saturating_sub(kept.len()).min(bytes.len()));
         kept.extend_from_slice(&bytes[..room]);
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_message_is_counted_and_the_count_written_before_the_next() {
+    fn repeated_messages_are_counted_before_the_next_message() {
         let (logger, out, _) = logger();
         logger.fatal("boom");
         logger.fatal("boom");

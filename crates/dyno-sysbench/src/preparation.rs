@@ -1,8 +1,9 @@
 //! A `prepare` shared by the scripts of several workloads: which of them runs it, and whether
 //! different options make it a different one.
 
+use dyno_model::sync::lock;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Where a command of a script is defined: the text or the module, and the line.
 pub(crate) type Origin = (String, usize);
@@ -18,7 +19,7 @@ pub(crate) struct Read(Mutex<BTreeMap<Origin, Option<BTreeSet<String>>>>);
 
 impl Read {
     pub(crate) fn note(&self, prepare: Origin, read: Option<BTreeSet<String>>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(prepare, read);
+        lock(&self.0).insert(prepare, read);
     }
 }
 
@@ -37,7 +38,7 @@ impl Before {
     /// Those of the options that affect the result. The values drawn by scripts also depend on
     /// options that they do not read.
     pub(crate) fn that_count(&self) -> BTreeSet<&str> {
-        let all = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.read.0);
         let read = all.get(&self.origin).and_then(Option::as_ref);
         let counts =
             |name: &&str| name.starts_with("rand_") || read.is_none_or(|read| read.contains(*name));
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_count_if_a_prepare_reads_or_may_read_them_or_values_are_drawn_with_them() {
+    fn options_that_prepare_reads_or_draws_values_with_are_relevant() {
         let read = Arc::new(Read::default());
         let prepare = ("tables.lua".to_owned(), 3);
         let options = ["rand_type", "rows", "range_size"].map(str::to_owned);

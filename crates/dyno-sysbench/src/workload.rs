@@ -367,7 +367,7 @@ impl Source {
                     );
                 }
                 _ => {
-                    let text = format!("{command} of the script {}: {}", script.name, told(&log));
+                    let text = format!("{command} of the script {}: {}", script.name, joined(&log));
                     return Err(failed(text + &already(&before)));
                 }
             }
@@ -385,7 +385,7 @@ fn silent() -> (Arc<Logger>, Transcript) {
 }
 
 /// The lines of a log joined to one, without prefixes.
-fn told(log: &Transcript) -> String {
+fn joined(log: &Transcript) -> String {
     let text = log.text();
     let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("FATAL: ")).collect();
     lines.join("; ")
@@ -516,7 +516,7 @@ impl Scripts {
             self.loaded(nodes.cloned().collect(), &input.load, None)?;
         for (job, main) in mains.iter().filter(|(_, main)| main.has_global("init")) {
             let outcome = watched(job, main, || main.call("init", None));
-            outcome.map_err(|error| trouble(failed("init", &error.message)))?;
+            outcome.map_err(|error| problem(failed("init", &error.message)))?;
         }
         let record = run_script_trial(clients, &self.audit, &threads, input, listener)?;
         for (job, main) in mains.iter().filter(|(_, main)| main.has_global("done")) {
@@ -555,7 +555,7 @@ impl Scripts {
         let (mut parts, mut mains) = (Vec::new(), Vec::new());
         for script in &source.scripts {
             let (LoadedScript { main, recipe }, options) =
-                source.loaded(script, &usage).map_err(trouble)?;
+                source.loaded(script, &usage).map_err(problem)?;
             let job = Job {
                 options,
                 logger: Arc::clone(&logger),
@@ -581,7 +581,7 @@ struct Loaded<'a> {
     clients: LuaScripts,
 }
 
-fn trouble(message: String) -> TrialError {
+fn problem(message: String) -> TrialError {
     TrialError::Script { client: ClientId(0), message }
 }
 

@@ -69,7 +69,7 @@ fn masked(text: &str) -> String {
 }
 
 #[test]
-fn every_failing_function_is_reported_with_file_line_and_sysbenchs_exit_code() {
+fn script_errors_give_file_line_and_the_exit_code_of_sysbench() {
     let event = "function event() end\n";
     let rows = [
         ("x = 1\n", "run", 1, "FATAL: cannot find the event() function in script.lua\n"),
@@ -141,11 +141,11 @@ fn every_failing_function_is_reported_with_file_line_and_sysbenchs_exit_code() {
             "FATAL: `help' function failed: script.lua:2: i\n",
         ),
     ];
-    for (lua, command, code, told) in rows {
+    for (lua, command, code, reported) in rows {
         let is_whole = lua.starts_with("x =") || lua.starts_with("error") || lua.ends_with("( ");
         let lua = if is_whole { lua.to_owned() } else { format!("{event}{lua}\n") };
         let ran = script(&lua, &["--events=3", command]);
-        assert!(ran.out.contains(told), "{lua}: {}", ran.out);
+        assert!(ran.out.contains(reported), "{lua}: {}", ran.out);
         assert_eq!(ran.code, code, "{lua}: {}", ran.out);
     }
 }
@@ -195,7 +195,7 @@ end\n";
 }
 
 #[test]
-fn parallel_commands_run_in_every_thread_and_one_failure_fails_the_program() {
+fn parallel_commands_run_in_all_threads_and_fail_if_one_fails() {
     let lua = "function go() if sysbench.tid == 1 then error('one') end end
 function fine() assert(sysbench.tid >= 0) end
 sysbench.cmdline.commands = {
@@ -203,8 +203,8 @@ sysbench.cmdline.commands = {
    refuse = {function() return false end} }\n";
     let ran = script(lua, &["--threads=3", "go"]);
     assert_eq!(ran.code, 1);
-    let told = "Initializing worker threads...\n\nFATAL: `sysbench.cmdline.call_command' function failed: script.lua:1: one\n";
-    assert_eq!(ran.text(), told);
+    let reported = "Initializing worker threads...\n\nFATAL: `sysbench.cmdline.call_command' function failed: script.lua:1: one\n";
+    assert_eq!(ran.text(), reported);
     assert_eq!(script(lua, &["--threads=3", "fine"]).code, 0);
     assert_eq!(script(lua, &["refuse"]).code, 1);
 }

@@ -2,9 +2,10 @@
 //! network loses every packet.
 
 use crate::answer_thief::{both_ways, leave, pump, stand_before};
+use dyno_model::sync::lock;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Forwards bytes between clients and a server until a request contains a text (within the bytes of
@@ -38,12 +39,12 @@ impl BlackholeProxy {
 
     /// The next request that contains this text is not forwarded, nor is anything after it.
     pub fn listen_for(&self, text: &'static str) {
-        *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        *lock(&self.shared.text) = Some(text);
     }
 
     /// Forwards everything again, including what was held back.
     pub fn speak(&self) {
-        *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.shared.text) = None;
         self.shared.is_silent.store(false, Ordering::SeqCst);
     }
 
@@ -87,7 +88,7 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     let (asking, answering) = (Arc::clone(shared), Arc::clone(shared));
     std::thread::spawn(move || {
         pump(requests.0, requests.1, |bytes| {
-            let text = *asking.text.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = *lock(&asking.text);
             let is_heard =
                 |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
             if text.is_some_and(is_heard) {

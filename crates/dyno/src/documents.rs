@@ -85,7 +85,7 @@ fn command_line(code: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
+fn every_documented_command_line_is_accepted_by_dyno() {
     let mut known = 0;
     let mut wrong = Vec::new();
     for name in pages() {
@@ -312,7 +312,7 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
 }
 
 #[test]
-fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
+fn guide_key_tables_match_spec_sections_and_defaults() {
     let guide = repository::text("docs/guide.md");
     let mut checked = 0;
     for table in guide.split("\n\n").filter(|part| part.contains("| key |")) {
@@ -343,15 +343,15 @@ fn the_guide_names_every_workload_and_no_other() {
     let (_, rest) =
         guide.split_once("| workload | one transaction |\n|---|---|\n").expect("the table");
     let (rows, _) = rest.split_once("\n\n").expect("its end");
-    let mut told: Vec<&str> = rows
+    let mut reported: Vec<&str> = rows
         .lines()
         .flat_map(|row| row.split(" | ").next().unwrap_or_default().split('`').skip(1).step_by(2))
         .collect();
     let catalog = catalog();
     let mut known: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
-    told.sort_unstable();
+    reported.sort_unstable();
     known.sort_unstable();
-    assert_eq!(told, known);
+    assert_eq!(reported, known);
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
 }
 
 #[test]
-fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
+fn the_mistake_that_the_guide_shows_is_reported_in_these_words() {
     let shown = blocks(&repository::text("docs/guide.md"), "text")
         .into_iter()
         .find(|block| block.contains("qurey_mode"));

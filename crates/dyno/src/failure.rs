@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_said_cannot_colour_the_terminal() {
+    fn server_messages_cannot_colour_the_terminal() {
         let said = io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
         let text = Failure::new(4, "cannot start \u{1b}[2JMySQL")
             .because(&said)

@@ -55,7 +55,7 @@ impl Interrupts {
             flag::register_usize(signal, Arc::clone(&self.count), 1)?;
             low_level::pipe::register(signal, wakes.try_clone()?)?;
         }
-        timeout::hear(&self.count);
+        timeout::count_interrupts(&self.count);
         thread::Builder::new()
             .name("dyno-signals".to_owned())
             .stack_size(STACK)
@@ -120,7 +120,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn signals_that_come_at_once_are_one_request_however_late_they_are_heard() {
+    fn simultaneous_signals_count_as_one_interrupt_request() {
         let (mut wakes, mut sleeps) = UnixStream::pair().unwrap();
         wakes.write_all(&[0, 0, 0]).unwrap();
         drop(wakes);

@@ -8,11 +8,12 @@ use crate::failure::Failure;
 use dyno_live::terminal;
 use dyno_model::mask::masked;
 use dyno_model::printable::{lines, without_commands};
+use dyno_model::sync::lock;
 use dyno_report::{EN, Label, Lang};
 use dyno_store::masked_json;
 use dyno_sysbench::Terminal;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use tracing::level_filters::LevelFilter;
 
 /// What shows messages instead of stderr.
@@ -89,7 +90,7 @@ impl Printer {
 
     /// Passes messages to a screen instead of stderr, or (`None`) no longer.
     pub(crate) fn divert(sink: Option<Sink>) {
-        *DIVERTED.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+        *lock(&DIVERTED) = sink;
     }
 
     /// Writes a piece of a result unchanged.
@@ -207,7 +208,7 @@ impl Printer {
     fn stderr(text: &str) {
         let clean = masked(text);
         let clean = without_commands(&clean);
-        let diverted = DIVERTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let diverted = lock(&DIVERTED);
         match &*diverted {
             Some(sink) => clean.lines().for_each(sink),
             None => drop(writeln!(io::stderr().lock(), "{clean}")),

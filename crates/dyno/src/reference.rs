@@ -197,7 +197,7 @@ fn json(report: &Value, summary: &Value) -> String {
         let _ = writeln!(text, "\n## {name}\n");
         fields(schema, &mut text);
         for (of, definition) in schema["$defs"].as_object().into_iter().flatten() {
-            let _ = writeln!(text, "\n### {of} in {name}\n\n{}\n", said(definition));
+            let _ = writeln!(text, "\n### {of} in {name}\n\n{}\n", description(definition));
             fields(definition, &mut text);
         }
     }
@@ -252,17 +252,22 @@ fn fields(schema: &Value, text: &mut String) {
     if let Some(properties) = schema["properties"].as_object() {
         text.push_str("| field | type | meaning |\n|---|---|---|\n");
         for (name, field) in properties {
-            let _ = writeln!(text, "| `{name}` | {} | {} |", cell(kind(field)), cell(said(field)));
+            let _ = writeln!(
+                text,
+                "| `{name}` | {} | {} |",
+                cell(kind(field)),
+                cell(description(field))
+            );
         }
     }
     let variants =
         ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
     for variant in variants {
-        let _ = writeln!(text, "* {}: {}", kind(variant), cell(said(variant)));
+        let _ = writeln!(text, "* {}: {}", kind(variant), cell(description(variant)));
     }
 }
 
-fn said(schema: &Value) -> String {
+fn description(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
 }
 

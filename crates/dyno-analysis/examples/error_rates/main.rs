@@ -86,12 +86,12 @@ fn cells_alone(random: &mut Random, reports: usize) {
         "| spread | blocks | cells | t | ML prior | dyno's prior | pooled | t | ML prior | dyno's prior | pooled |",
     );
     out("|---|---|---|---|---|---|---|---|---|---|---|");
-    for (spread, blocks, cells) in grid() {
+    for (spread, blocks, pairs) in grid() {
         let mut sums = [0.0; 8];
         for half in 0..2 {
             for _ in 0..reports {
-                let differs = |cell: usize| half == 1 && cell < cells / 2;
-                let tests: Vec<RatioTest> = (0..cells)
+                let differs = |cell: usize| half == 1 && cell < pairs / 2;
+                let tests: Vec<RatioTest> = (0..pairs)
                     .map(|cell| {
                         test(&logarithms(
                             random,
@@ -113,14 +113,14 @@ fn cells_alone(random: &mut Random, reports: usize) {
                     sums[4 * half + way] += match half {
                         0 => f64::from(u8::from(p.iter().any(|p| *p < 0.05))),
                         _ => {
-                            p[..cells / 2].iter().filter(|p| **p < 0.05).count() as f64
-                                / (cells / 2) as f64
+                            p[..pairs / 2].iter().filter(|p| **p < 0.05).count() as f64
+                                / (pairs / 2) as f64
                         }
                     };
                 }
             }
         }
-        line(spread, blocks, cells, &sums.map(|sum| sum / reports as f64));
+        line(spread, blocks, pairs, &sums.map(|sum| sum / reports as f64));
     }
     out(&format!(
         "dyno's prior: the logarithm of the likelihood may lie {LIKELIHOOD_LEFT} below its maximum."
@@ -161,25 +161,26 @@ fn whole_reports(random: &mut Random, reports: usize) {
         "| spread | blocks | cells | inside a start: questions | all | between starts: questions | all |",
     );
     out("|---|---|---|---|---|---|---|");
-    for (spread, blocks, cells) in grid() {
+    for (spread, blocks, pairs) in grid() {
         let mut sums = [0.0; 4];
         for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
             for _ in 0..reports {
                 let (questions, _) = report(
                     random,
                     2,
-                    cells / 2,
+                    pairs / 2,
                     blocks,
                     Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing: 0.0 },
                 );
                 let judged = judged_alone(&questions);
-                let any_question = judged.iter().any(|it| it.effect.as_ref().is_some_and(is_told));
-                let any = any_question || judged.iter().any(|it| it.cells.iter().any(is_told));
+                let any_question =
+                    judged.iter().any(|it| it.effect.as_ref().is_some_and(is_reported));
+                let any = any_question || judged.iter().any(|it| it.pairs.iter().any(is_reported));
                 sums[2 * at] += f64::from(u8::from(any_question));
                 sums[2 * at + 1] += f64::from(u8::from(any));
             }
         }
-        line(spread, blocks, cells, &sums.map(|sum| sum / reports as f64));
+        line(spread, blocks, pairs, &sums.map(|sum| sum / reports as f64));
     }
 }
 
@@ -193,33 +194,34 @@ fn trials_missing(random: &mut Random, reports: usize) {
         "| missing | spread | blocks | cells | inside | settings | answered | by whole pairs only |",
     );
     out("|---|---|---|---|---|---|---|---|");
-    for (missing, (spread, blocks, cells)) in
+    for (missing, (spread, blocks, pairs)) in
         [0.1, 0.25].into_iter().flat_map(|missing| grid().map(move |it| (missing, it)))
     {
         let mut sums = [0.0; 4];
         for _ in 0..reports {
             let nothing = |starts| Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing };
             for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
-                let (questions, _) = report(random, 2, cells / 2, blocks, nothing(starts));
+                let (questions, _) = report(random, 2, pairs / 2, blocks, nothing(starts));
                 let judged = judged_alone(&questions);
                 let of = |it: &gate::QuestionVerdicts| {
-                    it.effect.as_ref().is_some_and(is_told) || it.cells.iter().any(is_told)
+                    it.effect.as_ref().is_some_and(is_reported) || it.pairs.iter().any(is_reported)
                 };
                 sums[at] += f64::from(u8::from(judged.iter().any(of)));
             }
             let scatter = 0.02 * 2_f64.sqrt();
             let truth = Truth { effect: 0.05_f64.ln_1p(), spread, scatter, starts: 0.0, missing };
-            let values = truth.values(random, 1, cells / 2, blocks);
+            let values = truth.values(random, 1, pairs / 2, blocks);
             for (at, least) in [2, MIN_REPEATS].into_iter().enumerate() {
                 let question = question(&values, 1, false, least);
                 let judged = judged_alone(&[question]).remove(0);
-                sums[2 + at] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
+                sums[2 + at] +=
+                    f64::from(u8::from(judged.effect.as_ref().is_some_and(is_reported)));
             }
         }
         let shares: Vec<String> =
             sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
         out(&format!(
-            "| {} % | {spread} | {blocks} | {cells} | {} |",
+            "| {} % | {spread} | {blocks} | {pairs} | {} |",
             100.0 * missing,
             shares.join(" | ")
         ));
@@ -245,8 +247,8 @@ fn power(random: &mut Random, reports: usize) {
                 |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
             let (questions, raw) = report(random, 1, 6, 3, truth(0.05_f64.ln_1p()));
             let judged = judged_alone(&questions).remove(0);
-            sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
-            sums[1] += judged.cells.iter().filter(|it| is_told(it)).count() as f64 / 6.0;
+            sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_reported)));
+            sums[1] += judged.pairs.iter().filter(|it| is_reported(it)).count() as f64 / 6.0;
             let p = benjamini_hochberg(&raw.iter().map(|test| test.p).collect::<Vec<_>>());
             sums[2] += p.iter().filter(|p| **p < 0.05).count() as f64 / 6.0;
             let (questions, _) = report(random, 1, 6, 3, truth(0.0));
@@ -323,8 +325,8 @@ fn until_this_is_decided(
         }
         let is_equivalent = |it: &Judgement| it.decision == Decision::Equivalent;
         return [
-            is(is_told(&judgement)),
-            is(is_told(&fixed)),
+            is(is_reported(&judgement)),
+            is(is_reported(&fixed)),
             is(is_equivalent(&judgement)),
             is(is_equivalent(&fixed)),
             is(is_hopeless),
@@ -368,8 +370,8 @@ fn judged(
     let effect = effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts)
         .expect("it scatters")
         .at_interim(levels);
-    let cells = moderated(&raw).into_iter().map(|test| test.at_interim(levels)).collect();
-    let question = QuestionTests { effect: Some(effect), cells, interactions: Vec::new() };
+    let pairs = moderated(&raw).into_iter().map(|test| test.at_interim(levels)).collect();
+    let question = QuestionTests { effect: Some(effect), pairs, interactions: Vec::new() };
     (judged_alone(&[question]).remove(0).effect.expect("it was tested"), effect)
 }
 
@@ -394,10 +396,10 @@ impl Truth {
         self,
         random: &mut Random,
         levels: usize,
-        cells: usize,
+        pairs: usize,
         blocks: usize,
     ) -> Vec<Vec<Vec<f64>>> {
-        let deviations: Vec<f64> = (0..cells)
+        let deviations: Vec<f64> = (0..pairs)
             .map(|_| self.scatter / 2_f64.sqrt() * (self.spread * random.normal()).exp())
             .collect();
         let draws: Vec<Vec<f64>> = (0..=levels)
@@ -432,11 +434,11 @@ fn judged_alone(questions: &[QuestionTests]) -> Vec<gate::QuestionVerdicts> {
 fn report(
     random: &mut Random,
     levels: usize,
-    cells: usize,
+    pairs: usize,
     blocks: usize,
     truth: Truth,
 ) -> (Vec<QuestionTests>, Vec<RatioTest>) {
-    tests_of(&truth.values(random, levels, cells, blocks), levels, truth.starts > 0.0)
+    tests_of(&truth.values(random, levels, pairs, blocks), levels, truth.starts > 0.0)
 }
 
 /// The same of values by cell, level and block.
@@ -452,7 +454,7 @@ fn tests_of(
     let raw: Vec<Vec<RatioTest>> = (1..=levels).map(of_level).collect();
     let mut shared = moderated(&raw.concat()).into_iter();
     let questions = (1..=levels).zip(&raw).map(|(level, raw)| QuestionTests {
-        cells: shared.by_ref().take(raw.len()).collect(),
+        pairs: shared.by_ref().take(raw.len()).collect(),
         ..question(values, level, has_starts, 2)
     });
     (questions.collect(), raw.concat())
@@ -476,16 +478,16 @@ fn question(
     let used: Vec<&Vec<Vec<f64>>> = values.iter().filter(has_enough).collect();
     QuestionTests {
         effect: effect_over(&used, level, has_starts),
-        cells: Vec::new(),
+        pairs: Vec::new(),
         interactions: Vec::new(),
     }
 }
 
-fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Option<RatioTest> {
+fn effect_over(pairs: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Option<RatioTest> {
     let mut rows = Vec::new();
     let (mut blocks, mut starts) = (Vec::new(), Vec::new());
     let mut paired_blocks = BTreeSet::new();
-    for (cell, levels) in cells.iter().enumerate() {
+    for (cell, levels) in pairs.iter().enumerate() {
         for (side, values) in [(0, &levels[0]), (1, &levels[level])] {
             for (block, value) in values.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
                 let mut groups = vec![number(&mut blocks, block)];
@@ -496,18 +498,18 @@ fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
         let has_both = |block: &usize| !(levels[0][*block] + levels[level][*block]).is_nan();
         paired_blocks.extend((0..levels[0].len()).filter(has_both));
     }
-    if cells.len() < 2 || paired_blocks.len() < MIN_REPEATS {
+    if pairs.len() < 2 || paired_blocks.len() < MIN_REPEATS {
         return None;
     }
-    let share = 1.0 / cells.len() as f64;
+    let share = 1.0 / pairs.len() as f64;
     let weights: Vec<f64> =
-        (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
+        (0..2 * pairs.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let own = |cell: &&Vec<Vec<f64>>| {
         let test = test(&differences(&cell[level], &cell[0]));
         let (variance, degrees) = test.variance();
         (variance / test.repeats as f64, degrees)
     };
-    let own: Vec<(f64, f64)> = cells.iter().map(own).collect();
+    let own: Vec<(f64, f64)> = pairs.iter().map(own).collect();
     let whole = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.whole;
     Some(RatioTest::of(whole.estimate, whole.error, whole.degrees, paired_blocks.len()))
 }
@@ -530,7 +532,7 @@ fn test(logarithms: &[f64]) -> RatioTest {
     paired(&pairs).expect("positive pairs")
 }
 
-fn is_told(judgement: &Judgement) -> bool {
+fn is_reported(judgement: &Judgement) -> bool {
     matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
@@ -538,13 +540,13 @@ fn grid() -> impl Iterator<Item = (f64, usize, usize)> {
     SPREADS.into_iter().flat_map(|spread| {
         BLOCKS
             .into_iter()
-            .flat_map(move |blocks| CELLS.into_iter().map(move |cells| (spread, blocks, cells)))
+            .flat_map(move |blocks| CELLS.into_iter().map(move |pairs| (spread, blocks, pairs)))
     })
 }
 
-fn line(spread: f64, blocks: usize, cells: usize, shares: &[f64]) {
+fn line(spread: f64, blocks: usize, pairs: usize, shares: &[f64]) {
     let shares: Vec<String> = shares.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
-    out(&format!("| {spread} | {blocks} | {cells} | {} |", shares.join(" | ")));
+    out(&format!("| {spread} | {blocks} | {pairs} | {} |", shares.join(" | ")));
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints its table")]

@@ -1,7 +1,7 @@
 //! Several metrics of the same trials, the primary one first: how often a report is wrong, and what
 //! it finds.
 
-use crate::{Random, is_told, out, tests_of};
+use crate::{Random, is_reported, out, tests_of};
 use dyno_analysis::stats::gate::{self, QuestionTests, QuestionVerdicts};
 use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::verdict::{Rules, benjamini_hochberg, holm};
@@ -11,7 +11,7 @@ use dyno_analysis::stats::verdict::{Rules, benjamini_hochberg, holm};
 struct Reports {
     systems: usize,
     blocks: usize,
-    cells: usize,
+    pairs: usize,
     /// How much of a trial's scatter its metrics share.
     shared: f64,
     /// Logarithm of what the second system has beside the first, by metric; further systems are
@@ -37,7 +37,7 @@ pub(crate) fn in_sequence(random: &mut Random, reports: usize) {
             for shared in [0.0, 0.9] {
                 for percent in [[0.0, 0.0], [6.0, 0.0], [6.0, 6.0], [0.0, 30.0]] {
                     let effects = percent.map(|it| f64::ln_1p(it / 100.0));
-                    let of = Reports { systems, blocks, cells: 6, shared, effects, scatter: 0.06 };
+                    let of = Reports { systems, blocks, pairs: 6, shared, effects, scatter: 0.06 };
                     let mut sums = [0.0; 7];
                     let interim_analyses: Vec<Levels> = (FIRST_INTERIM..=blocks as u32)
                         .map(|block| Levels::after(block, blocks as u32, false))
@@ -68,12 +68,12 @@ impl Reports {
         let known = self.known(&metrics, self.blocks, Levels::ONCE);
         let (before, now) = (before(&known), gate::judge(&known, gate::REPORT, Rules::default()));
         let answers = |metric: usize| {
-            [before[0][metric].0, now[0][metric].effect.as_ref().is_some_and(is_told)]
+            [before[0][metric].0, now[0][metric].effect.as_ref().is_some_and(is_reported)]
         };
         let is_false = |judged: &[Vec<QuestionVerdicts>]| {
             self.is_false(|system, metric| {
                 let it = &judged[system][metric];
-                it.effect.iter().chain(&it.cells).any(is_told)
+                it.effect.iter().chain(&it.pairs).any(is_reported)
             })
         };
         // The first interim analysis that decides all primary questions ends the run.
@@ -82,7 +82,7 @@ impl Reports {
             gate::judge(&known, gate::REPORT, Rules::default())
         };
         let is_last = |judged: &Vec<Vec<QuestionVerdicts>>| {
-            judged.iter().all(|it| it[0].effect.as_ref().is_some_and(is_told))
+            judged.iter().all(|it| it[0].effect.as_ref().is_some_and(is_reported))
         };
         let mut looked = interim_analyses.iter().enumerate().map(at_interim).peekable();
         let mut last = looked.next();
@@ -95,11 +95,11 @@ impl Reports {
     }
 
     /// Whether a difference is reported where there is none.
-    fn is_false(self, is_told: impl Fn(usize, usize) -> bool) -> bool {
+    fn is_false(self, is_reported: impl Fn(usize, usize) -> bool) -> bool {
         let places =
             (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
         let null = |(system, metric): &(usize, usize)| *system > 0 || self.effects[*metric] == 0.0;
-        places.filter(null).any(|(system, metric)| is_told(system, metric))
+        places.filter(null).any(|(system, metric)| is_reported(system, metric))
     }
 
     /// The questions after some blocks: of each system its metrics.
@@ -118,7 +118,7 @@ impl Reports {
         let [primary, other] = metrics.each_ref().map(of_metric);
         let at_interim = |tests: QuestionTests| QuestionTests {
             effect: tests.effect.map(|test| test.at_interim(levels)),
-            cells: tests.cells.into_iter().map(|test| test.at_interim(levels)).collect(),
+            pairs: tests.pairs.into_iter().map(|test| test.at_interim(levels)).collect(),
             ..tests
         };
         primary
@@ -130,7 +130,7 @@ impl Reports {
 
     fn values(self, random: &mut Random) -> [Values; 2] {
         let mut metrics: [Values; 2] = Default::default();
-        for _ in 0..self.cells {
+        for _ in 0..self.pairs {
             let mut cell = [(); 2].map(|()| vec![vec![0.0; self.blocks]; self.systems]);
             // Both metrics of a trial share what is common to them.
             for (system, block) in
@@ -153,10 +153,10 @@ impl Reports {
 /// For each question and metric: whether its effect was reported, and whether anything was.
 fn before(known: &[Vec<QuestionTests>]) -> Vec<Vec<(bool, bool)>> {
     let tests = || known.iter().flatten();
-    let cells = |it: &QuestionTests| {
-        benjamini_hochberg(&it.cells.iter().map(|test| test.p).collect::<Vec<_>>())
+    let pairs = |it: &QuestionTests| {
+        benjamini_hochberg(&it.pairs.iter().map(|test| test.p).collect::<Vec<_>>())
     };
-    let any_cell = |it: &QuestionTests| cells(it).into_iter().fold(1.0, f64::min);
+    let any_cell = |it: &QuestionTests| pairs(it).into_iter().fold(1.0, f64::min);
     let hypotheses: Vec<(f64, f64)> = tests()
         .flat_map(|it| [(it.effect.map_or(1.0, |test| test.p), 4.0), (any_cell(it), 1.0)])
         .collect();
@@ -164,10 +164,10 @@ fn before(known: &[Vec<QuestionTests>]) -> Vec<Vec<(bool, bool)>> {
     let open: Vec<[bool; 2]> =
         corrected.chunks(2).map(|it| [it[0].p < 0.05, it[1].p < 0.05]).collect();
     let share = open.iter().filter(|it| it.contains(&true)).count() as f64 / open.len() as f64;
-    let told = |(it, open): (&QuestionTests, &[bool; 2])| {
+    let reported = |(it, open): (&QuestionTests, &[bool; 2])| {
         let is_open = open.contains(&true);
-        (open[0], open[0] || is_open && cells(it).iter().any(|p| *p < 0.05 * share))
+        (open[0], open[0] || is_open && pairs(it).iter().any(|p| *p < 0.05 * share))
     };
-    let all: Vec<(bool, bool)> = tests().zip(&open).map(told).collect();
+    let all: Vec<(bool, bool)> = tests().zip(&open).map(reported).collect();
     all.chunks(2).map(<[_]>::to_vec).collect()
 }

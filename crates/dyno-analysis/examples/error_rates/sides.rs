@@ -1,6 +1,6 @@
 //! Two sides of runs: how often pages of `dyno compare` are wrong, and what they find.
 
-use crate::{MIN_REPEATS, Random, is_told, out};
+use crate::{MIN_REPEATS, Random, is_reported, out};
 use dyno_analysis::stats::compare::RatioTest;
 use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::sides::{Cell, Origin, overall, with_runs};
@@ -92,9 +92,9 @@ impl TwoSides {
     /// What is told: each configuration and metric as it was before (metrics of the first
     /// configuration first), metrics over all configurations, each configuration and metric now.
     fn found(self, random: &mut Random) -> [Vec<bool>; 3] {
-        let metrics = self.cells(random);
+        let metrics = self.pairs(random);
         let tests: Vec<Vec<Option<RatioTest>>> =
-            metrics.iter().map(|cells| cells.iter().map(Cell::welch).collect()).collect();
+            metrics.iter().map(|pairs| pairs.iter().map(Cell::welch).collect()).collect();
         let enough = |cell: &Cell| cell.base.len().min(cell.new.len()) >= MIN_REPEATS;
         let of_configurations = |it: &dyn Fn(usize, usize) -> bool| -> Vec<bool> {
             let places = (0..self.configurations)
@@ -109,29 +109,29 @@ impl TwoSides {
             .collect();
         let before = verdict::judge(&all, Rules::default());
         let before = of_configurations(&|metric, at| {
-            before.get(metric * self.configurations + at).is_some_and(is_told)
+            before.get(metric * self.configurations + at).is_some_and(is_reported)
         });
         let questions: Vec<QuestionTests> = metrics
             .iter()
             .enumerate()
-            .map(|(metric, cells)| {
-                let found = overall(cells, MIN_REPEATS);
+            .map(|(metric, pairs)| {
+                let found = overall(pairs, MIN_REPEATS);
                 let tests: Vec<RatioTest> = (0..self.configurations)
-                    .filter_map(|at| Some(with_runs(&tested(metric, at)?, &cells[at], found.runs)))
+                    .filter_map(|at| Some(with_runs(&tested(metric, at)?, &pairs[at], found.runs)))
                     .collect();
                 let one = tests.first().copied().filter(|_| self.configurations == 1);
                 let effect = found.effect.or(one);
-                QuestionTests { effect, cells: tests, interactions: Vec::new() }
+                QuestionTests { effect, pairs: tests, interactions: Vec::new() }
             })
             .collect();
         let judged = gate::judge(&[questions], gate::SIDES, Rules::default()).remove(0);
         let now =
-            of_configurations(&|metric, at| judged[metric].cells.get(at).is_some_and(is_told));
-        [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_told)).collect(), now]
+            of_configurations(&|metric, at| judged[metric].pairs.get(at).is_some_and(is_reported));
+        [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_reported)).collect(), now]
     }
 
     /// Configurations by metric. All metrics of a trial share most of their scatter.
-    fn cells(self, random: &mut Random) -> Vec<Vec<Cell>> {
+    fn pairs(self, random: &mut Random) -> Vec<Vec<Cell>> {
         let deviations: Vec<f64> = (0..self.configurations)
             .map(|_| 0.04 * (self.spread * random.normal()).exp())
             .collect();

@@ -13,7 +13,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{ComparisonMetric, LoadPlan};
 
 /// A comparison before judgement.
-pub(super) struct Measured {
+pub(super) struct MeasuredPair {
     pub(super) metric: ComparisonMetric,
     /// Figures of base and new for display.
     shown: [Option<Estimate>; 2],
@@ -29,7 +29,7 @@ pub(super) struct Measured {
     pub(super) is_usable: bool,
 }
 
-impl Measured {
+impl MeasuredPair {
     pub(super) fn new(
         metric: ComparisonMetric,
         cell: Cell,
@@ -72,24 +72,24 @@ impl Measured {
 pub(super) type Sides<'a> = (&'a PooledConfiguration<'a>, &'a PooledConfiguration<'a>);
 
 /// The comparisons of two configurations to report, by metric.
-pub(super) fn measured((base, new): Sides<'_>, metrics: &[ComparisonMetric]) -> Vec<Measured> {
+pub(super) fn measured((base, new): Sides<'_>, metrics: &[ComparisonMetric]) -> Vec<MeasuredPair> {
     let loads = || [base, new].into_iter().map(|side| &side.configuration.load);
     let is_given = loads().all(LoadPlan::gives_throughput);
     // A metric that is the only one requested is always reported.
-    let is_told = |metric: &&ComparisonMetric| match metric.searched() {
+    let is_reported = |metric: &&ComparisonMetric| match metric.searched() {
         Some(most) => {
             loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most))
         }
         None => metrics.len() == 1 || !is_given || **metric != ComparisonMetric::Throughput,
     };
-    metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
+    metrics.iter().filter(is_reported).map(|metric| measure(base, new, *metric)).collect()
 }
 
 fn measure(
     base: &PooledConfiguration<'_>,
     new: &PooledConfiguration<'_>,
     metric: ComparisonMetric,
-) -> Measured {
+) -> MeasuredPair {
     let cell = cell_of(base, new, |side| {
         // A side with a missing figure is not compared at all.
         let figures = side.eligibility.figures(metric)?;
@@ -121,10 +121,10 @@ fn measure(
         ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
         p: ranks.p,
     });
-    let mut measured = Measured::new(metric, cell, test, is_usable);
+    let mut measured = MeasuredPair::new(metric, cell, test, is_usable);
     measured.effect.ratio = ratio.filter(|_| !is_unknown);
     measured.effect.bound = bound;
-    Measured { shown: [base, new].map(shown), by_ranks, ..measured }
+    MeasuredPair { shown: [base, new].map(shown), by_ranks, ..measured }
 }
 
 /// Values of both sides with their locations; a side for which `values` returns `None` is empty.

@@ -6,7 +6,7 @@
 //! * `pool`: pools the runs of a side into one set of trials per configuration;
 //! * `matching`: matches the configurations of the two sides;
 //! * `conditions`: reasons why the sides are hard to compare; `limits`: the results of their
-//!   limits; `course`: their trials over time;
+//!   limits; `timelines`: their trials over time;
 //! * `measured`: the figures of two matched configurations before judgement; `verdicts`: ratios and
 //!   verdicts of each configuration;
 //! * `overall`: one effect over all configurations, by metric and by kind of statement.
@@ -17,7 +17,6 @@
 //! ([`crate::stats::ranks`]) is shown in addition.
 
 mod conditions;
-mod course;
 mod difference;
 mod limits;
 mod matching;
@@ -27,12 +26,13 @@ mod overall;
 pub(crate) mod pool;
 #[cfg(test)]
 mod tests;
+mod timelines;
 mod verdicts;
 
 use crate::estimate::{arrived, count, total};
-use crate::lines::{line_name, varied};
 use crate::model::{TimelinePoint, Verdict};
 use crate::panels::timeline_point;
+use crate::series::{series_name, varied};
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
@@ -60,12 +60,12 @@ pub struct Side {
     /// Its runs, at least one.
     pub runs: Vec<Run>,
     /// The time series of their trials, by run and trial.
-    pub courses: BTreeMap<(String, String), Vec<TimelinePoint>>,
+    pub timelines: BTreeMap<(String, String), Vec<TimelinePoint>>,
 }
 
 /// The options of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct CompareOptions {
     /// Metrics, in the order in which they are shown.
     pub metrics: Vec<ComparisonMetric>,
     /// Margin and risk.
@@ -115,13 +115,13 @@ pub enum CompareError {
 /// damage.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
-    let mut courses = BTreeMap::new();
+    let mut timelines = BTreeMap::new();
     let judged = |folder: &PathBuf| {
         let mut run = Run::open(folder)?;
         let name = run.name.clone();
-        run.each_course(|plan, record, timeline, sessions| {
+        run.each_timeline(|plan, record, timeline, sessions| {
             record.warnings = judgement::judge(plan, record, timeline, sessions).warnings;
-            courses.insert(
+            timelines.insert(
                 (name.clone(), record.trial.id.clone()),
                 timeline.iter().map(timeline_point).collect(),
             );
@@ -129,14 +129,18 @@ pub fn load(folder: &Path) -> Result<Side, StoreError> {
         Ok(run)
     };
     let runs = folders.iter().map(judged).collect::<Result<_, StoreError>>()?;
-    Ok(Side { folder: folder.display().to_string(), runs, courses })
+    Ok(Side { folder: folder.display().to_string(), runs, timelines })
 }
 
 /// Compares two sides.
 ///
 /// # Errors
 /// If the runs of a side are not repeats, a run is on both sides, or no configurations match.
-pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
+pub fn compare(
+    base: &Side,
+    new: &Side,
+    options: &CompareOptions,
+) -> Result<CompareModel, CompareError> {
     let is_same = |one: &Run, other: &Run| {
         !one.started_at.is_empty()
             && (&one.name, &one.started_at) == (&other.name, &other.started_at)
@@ -149,7 +153,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     let (of_base, of_new) =
         (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
     let matching =
-        matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
+        matching::matching(&of_base, &of_new, &options.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
     let places = matching
         .pairs
@@ -163,7 +167,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
         .first()
         .map_or_else(ComparisonMetric::default, |run| run.plan.primary_metric());
     let verdicts::Verdicts { metrics, without_figures, overall, statements, rules } =
-        verdicts::verdicts(&pairs, &question.metrics, primary, question.rules);
+        verdicts::verdicts(&pairs, &options.metrics, primary, options.rules);
     let configurations: Vec<ConfigurationPair> = matching
         .pairs
         .iter()
@@ -186,7 +190,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
         title: None,
-        outcome: outcome(&configurations, &overall, question.metrics.len() < METRICS.len()),
+        outcome: outcome(&configurations, &overall, options.metrics.len() < METRICS.len()),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
         warnings,
@@ -195,8 +199,8 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
         overall,
         statements,
         limits: limits::both(&base.runs, &new.runs),
-        courses: course::courses(
-            [base, new].map(|side| (&side.runs[..], &side.courses)),
+        timelines: timelines::timelines(
+            [base, new].map(|side| (&side.runs[..], &side.timelines)),
             &pairs,
             &configurations,
         ),
@@ -223,7 +227,7 @@ fn name(pool: &Pool<'_>, pooled: &PooledConfiguration<'_>, varied: &[bool]) -> C
             .collect(),
         workload: configuration.workload.kind.clone(),
         clients: configuration.clients,
-        label: line_name(plan, configuration, varied).label,
+        label: series_name(plan, configuration, varied).label,
     }
 }
 

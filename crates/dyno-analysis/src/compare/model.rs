@@ -2,7 +2,7 @@
 
 pub use super::difference::{Difference, Differing, Property, Value, Word};
 use crate::model::{
-    CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound,
+    Effect, Estimate, Interaction, LimitVerdict, MeanTimelinePoint, NotWorking, Range, RatioBound,
     Varied, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
@@ -45,7 +45,7 @@ pub struct CompareModel {
     pub configurations: Vec<ConfigurationPair>,
     /// The time series of their trials, if there is no curve over clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub courses: Vec<CoursePair>,
+    pub timelines: Vec<TimelinePair>,
     /// Configurations that only the base has.
     pub only_base: Vec<ConfigurationName>,
     /// Configurations that only the new side has.
@@ -365,13 +365,13 @@ pub struct LimitPair {
 
 /// The time series of a configuration's valid trials on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CoursePair {
+pub struct TimelinePair {
     /// Index into [`CompareModel::configurations`].
     pub configuration: usize,
     /// The base, in chronological order.
-    pub base: Vec<CoursePoint>,
+    pub base: Vec<MeanTimelinePoint>,
     /// The new side.
-    pub new: Vec<CoursePoint>,
+    pub new: Vec<MeanTimelinePoint>,
 }
 
 /// The rules behind the verdicts.

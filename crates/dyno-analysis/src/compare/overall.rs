@@ -1,9 +1,9 @@
 //! One effect over all matched configurations, for each metric and each kind of statement.
 
-use super::measured::{Measured, Sides, cell_of, is_violated};
+use super::measured::{MeasuredPair, Sides, cell_of, is_violated};
 use super::model::OverallEffect;
 use super::pool::PooledConfiguration;
-use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, told};
+use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, with_verdicts};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
 use crate::questions::{Model, PairContext, interaction_factors, varied};
@@ -37,7 +37,7 @@ impl<'a> MetricQuestion<'a> {
         metric: ComparisonMetric,
         statement: Option<String>,
         pairs: &[Sides<'a>],
-        members: &[(usize, &Measured)],
+        members: &[(usize, &MeasuredPair)],
     ) -> Self {
         let two = |cell: &Cell| cell.base.len().min(cell.new.len()) >= 2;
         let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
@@ -48,7 +48,7 @@ impl<'a> MetricQuestion<'a> {
         if members.iter().any(|(_, it)| it.effect.bound.is_some()) {
             found.effect = None;
         }
-        let setting = |(pair, _): &(usize, &Measured)| {
+        let setting = |(pair, _): &(usize, &MeasuredPair)| {
             let PooledConfiguration { configuration, system, .. } = *pairs[*pair].0;
             PairContext { clients: configuration.clients, system, levels: &configuration.levels }
         };
@@ -98,7 +98,7 @@ impl<'a> MetricQuestion<'a> {
     pub(super) fn known(&self) -> gate::QuestionTests {
         gate::QuestionTests {
             effect: self.test(),
-            cells: self.tests.iter().map(|(_, test)| *test).collect(),
+            pairs: self.tests.iter().map(|(_, test)| *test).collect(),
             interactions: self.interactions.iter().map(|it| it.p.unwrap_or(1.0)).collect(),
         }
     }
@@ -130,7 +130,8 @@ impl<'a> MetricQuestion<'a> {
             degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
             between_runs: self.found.runs.map(|runs| runs.variance.max(0.0).sqrt()),
             effect,
-            interactions: gate.map_or_else(Vec::new, |gate| told(&self.interactions, gate, rules)),
+            interactions: gate
+                .map_or_else(Vec::new, |gate| with_verdicts(&self.interactions, gate, rules)),
         }
     }
 }
@@ -146,12 +147,13 @@ pub(super) fn statements(
         pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.eligibility.usable);
     let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
     let asked = lists::distinct(names).into_iter().filter_map(|name| {
-        let measured: Vec<(usize, Measured)> = pairs
+        let measured: Vec<(usize, MeasuredPair)> = pairs
             .iter()
             .enumerate()
             .filter_map(|(at, sides)| Some((at, statement(*sides, name)?)))
             .collect();
-        let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();
+        let members: Vec<(usize, &MeasuredPair)> =
+            measured.iter().map(|(at, it)| (*at, it)).collect();
         let asked =
             MetricQuestion::new(ComparisonMetric::MeanMs, Some(name.to_owned()), pairs, &members);
         asked.test().is_some().then_some(asked)
@@ -168,7 +170,7 @@ pub(super) fn statements(
 
 /// A kind of statement of a configuration; `None` if a compared trial did not send it, because the
 /// remaining trials would not be the same set.
-fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
+fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<MeasuredPair> {
     let mean = |record: &&TrialRecord| {
         let of = record.statements.iter().find(|it| it.name == name)?;
         (of.latency.count > 0 && of.latency.mean > 0.0).then_some(of.latency.mean)
@@ -177,5 +179,5 @@ fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let few = cell.base.len().min(cell.new.len());
     let test = cell.welch().filter(|_| few >= MIN_REPEATS);
     let is_usable = few > 0 && !is_violated(base, new);
-    is_usable.then(|| Measured::new(ComparisonMetric::MeanMs, cell, test, is_usable))
+    is_usable.then(|| MeasuredPair::new(ComparisonMetric::MeanMs, cell, test, is_usable))
 }

@@ -159,7 +159,7 @@ impl<'a> Pool<'a> {
         }
         let mut places = Vec::with_capacity(run.plan.configurations.len());
         for configuration in &run.plan.configurations {
-            places.push(self.place(run, configuration)?);
+            places.push(self.index_of(run, configuration)?);
         }
         let restart_groups = run.plan.restart_groups();
         for trial in &run.plan.trials {
@@ -201,7 +201,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Index of the pooled configuration that a run's configuration belongs to.
-    fn place(
+    fn index_of(
         &mut self,
         run: &'a Run,
         configuration: &'a Configuration,
@@ -368,7 +368,10 @@ pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Ve
         [
             (Property::End, stop),
             (Property::Warmup, Value::text(&load.warmup)),
-            (Property::Databases, Value::Text(load.databases.told().unwrap_or("1".to_owned()))),
+            (
+                Property::Databases,
+                Value::Text(load.databases.names_or_number().unwrap_or("1".to_owned())),
+            ),
             (Property::Rate, or(load.rate.map(crate::figures::rate), Word::None)),
             (Property::Arrivals, Value::text(&load.spacing)),
             (Property::ThinkTime, or(load.think, Word::None)),

@@ -4,12 +4,12 @@
 //! configurations where that effect was decided ([`crate::stats::gate`]). All metrics are judged
 //! together, the primary one first, because any of them can fail a build.
 
-use super::measured::{Measured, Sides, measured};
+use super::measured::{MeasuredPair, Sides, measured};
 use super::overall::{MetricQuestion, statements};
 use crate::compare::model::{
     CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverallEffect,
 };
-use crate::comparisons::{MIN_REPEATS, settle_bound, tell};
+use crate::comparisons::{MIN_REPEATS, settle_bound, store_judgement};
 use crate::eligibility::counted_against;
 use crate::estimate::count;
 use crate::model::{Effect, Verdict};
@@ -41,16 +41,16 @@ pub(super) fn verdicts(
     rules: Rules,
 ) -> Verdicts {
     let all = pairs.iter().map(|sides| measured(*sides, metrics));
-    let (mut all, without_figures): (Vec<Vec<Measured>>, Vec<Vec<Measured>>) =
-        all.map(|row| row.into_iter().partition(Measured::has_figures)).unzip();
-    let asked = asked(&all, pairs, metrics, primary);
+    let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
+        all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
+    let asked = metric_questions(&all, pairs, metrics, primary);
     let known: Vec<gate::QuestionTests> = asked.iter().map(MetricQuestion::known).collect();
     let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
     for (it, judged) in asked.iter().zip(&judged) {
-        for ((pair, test), judgement) in it.tests.iter().zip(&judged.cells) {
+        for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
                 one.effect.ratio = Some(test.ratio);
-                tell(&mut one.effect, it.metric, test, judgement);
+                store_judgement(&mut one.effect, it.metric, test, judgement);
             }
         }
     }
@@ -68,15 +68,15 @@ pub(super) fn verdicts(
     let overall = asked.iter().zip(&judged).map(overall).collect();
     let family = count(asked.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
-        all.into_iter().map(|row| row.into_iter().map(Measured::into_pair).collect()).collect();
-    let told = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
+        all.into_iter().map(|row| row.into_iter().map(MeasuredPair::into_pair).collect()).collect();
+    let reported = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
     let rules_made = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
         reserve: gate::RESERVE,
         min_repeats: MIN_REPEATS as u32,
         family,
-        interval_level: told().filter_map(|it| it.interval_level).reduce(f64::min),
+        interval_level: reported().filter_map(|it| it.interval_level).reduce(f64::min),
     };
     let without_figures = without_figures
         .into_iter()
@@ -87,15 +87,15 @@ pub(super) fn verdicts(
 }
 
 /// The question about each metric with figures, the primary metric first.
-fn asked<'a>(
-    all: &[Vec<Measured>],
+fn metric_questions<'a>(
+    all: &[Vec<MeasuredPair>],
     pairs: &[Sides<'a>],
     metrics: &[ComparisonMetric],
     primary: ComparisonMetric,
 ) -> Vec<MetricQuestion<'a>> {
     let of = |metric: &ComparisonMetric| {
-        let find = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
-        let members: Vec<(usize, &Measured)> = all
+        let find = |row: &'_ Vec<MeasuredPair>| row.iter().position(|it| it.metric == *metric);
+        let members: Vec<(usize, &MeasuredPair)> = all
             .iter()
             .enumerate()
             .filter_map(|(pair, row)| Some((pair, &row[find(row)?])))
@@ -109,7 +109,7 @@ fn asked<'a>(
 
 /// Removes from a comparison what its verdict does not support, and adds the number of repeats that
 /// would decide it.
-fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
+fn settle(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
     let effect = &mut measured.effect;
     let is_bound = effect.bound.is_some();
     settle_bound(effect);

@@ -175,7 +175,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 /// Merges the row of a trial: for each check, the first failure is kept, otherwise the last row
 /// with the worst verdict.
-fn tell<R>(
+fn merge_row<R>(
     rows: &mut Vec<R>,
     row: R,
     is_same: impl Fn(&R) -> bool,
@@ -193,12 +193,12 @@ fn tell<R>(
 }
 
 /// All checks, each with its trial and, if there are several databases, its database.
-fn places<'a>(
+fn all_checks<'a>(
     records: &'a [&TrialRecord],
 ) -> impl Iterator<Item = (&'a str, Option<&'a str>, &'a AuditCheck)> {
     let of = |record: &&'a TrialRecord| {
         let trial = record.trial.id.as_str();
-        record.audit.places().map(move |(database, check)| (trial, database, check))
+        record.audit.by_database().map(move |(database, check)| (trial, database, check))
     };
     records.iter().flat_map(of)
 }
@@ -206,7 +206,7 @@ fn places<'a>(
 /// One row per table.
 fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     let mut rows: Vec<RowCountAudit> = Vec::new();
-    for (trial, database, check) in places(records) {
+    for (trial, database, check) in all_checks(records) {
         let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else {
             continue;
         };
@@ -219,7 +219,7 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
             found: *found,
             verdict: check.verdict(),
         };
-        tell(&mut rows, row, |known| known.table == table, |row| row.verdict);
+        merge_row(&mut rows, row, |known| known.table == table, |row| row.verdict);
     }
     rows
 }
@@ -227,7 +227,7 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
 /// One row per value.
 fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
     let mut values: Vec<ValueAudit> = Vec::new();
-    for (trial, database, check) in places(records) {
+    for (trial, database, check) in all_checks(records) {
         let (expression, (expected_min, expected_max), found) = match check {
             AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } => {
                 (format!("SUM({table}.{column})"), (*expected_min, *expected_max), *found)
@@ -241,7 +241,7 @@ fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
         let expression = in_database(database, &expression);
         let name = expression.clone();
         let value = ValueAudit { expression, trial, expected_min, expected_max, found, verdict };
-        tell(&mut values, value, |known| known.expression == name, |value| value.verdict);
+        merge_row(&mut values, value, |known| known.expression == name, |value| value.verdict);
     }
     values
 }
@@ -252,7 +252,7 @@ fn in_database(database: Option<&str>, what: &str) -> String {
 }
 
 fn not_run(records: &[&TrialRecord]) -> Vec<Reason> {
-    lists::distinct(places(records).filter_map(|(_, database, check)| match check {
+    lists::distinct(all_checks(records).filter_map(|(_, database, check)| match check {
         AuditCheck::NotRun { reason, .. } => {
             Some(Reason::NotAudited(Box::new(reason.clone())).in_database(database))
         }
@@ -332,7 +332,7 @@ pub(crate) fn add_warning(
     of: Option<(&str, usize)>,
 ) {
     // Each of these has a different subject.
-    let is_told_alone =
+    let is_reported_alone =
         matches!(warning, Warning::SettingRounded { .. } | Warning::ViolatedIn { .. });
     // For a background workload and for generators, the kind is that of the inner warning.
     let is_other = |other: &Warning| match (other, warning) {
@@ -349,7 +349,7 @@ pub(crate) fn add_warning(
         _ => false,
     };
     let same = |row: &WarningRow| {
-        (!is_told_alone || row.warning == *warning)
+        (!is_reported_alone || row.warning == *warning)
             && !is_other(&row.warning)
             && discriminant(&row.warning) == discriminant(warning)
             && row.severity == severity
@@ -408,7 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_about_background_workloads_are_reported_per_workload_and_kind() {
+    fn background_warnings_are_grouped_by_workload_and_kind() {
         let background = |name: &str, inner: Warning| Warning::Background {
             name: name.to_owned(),
             inner: Box::new(inner),
@@ -425,9 +425,10 @@ mod tests {
         ] {
             add_warning(&mut rows, &warning, warning.severity(), Some((trial, 0)));
         }
-        let told: Vec<_> = rows.iter().map(|row| (row.warning.clone(), row.trials.len())).collect();
+        let reported: Vec<_> =
+            rows.iter().map(|row| (row.warning.clone(), row.trials.len())).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (background("report", failures(0.3)), 2),
                 (background("report", Warning::Unfinished { unfinished: 2 }), 1),

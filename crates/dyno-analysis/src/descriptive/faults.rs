@@ -156,12 +156,12 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
     let first = first_fault(record);
     let ends_later =
         facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
-    let course = AfterFault::of(timeline, opens + first);
+    let recovery = AfterFault::of(timeline, opens + first);
     FaultTrial {
         trial: record.trial.id.clone(),
         outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
-        recovered_s: course.as_ref().and_then(AfterFault::recovered),
-        missed_s: course.as_ref().map(AfterFault::missed),
+        recovered_s: recovery.as_ref().and_then(AfterFault::recovered),
+        missed_s: recovery.as_ref().map(AfterFault::missed),
         slowest_s: record.transaction.max as f64 / 1e9,
         faults: facts.faults,
     }
@@ -252,38 +252,38 @@ mod tests {
         commits.iter().enumerate().map(line).collect()
     }
 
-    fn course(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
+    fn recovery(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
         let timeline = timeline(commits);
-        AfterFault::of(&timeline, fault).map(|course| (course.recovered(), course.missed()))
+        AfterFault::of(&timeline, fault).map(|recovery| (recovery.recovered(), recovery.missed()))
     }
 
     #[test]
     fn throughput_is_back_with_the_first_second_from_which_on_it_stays() {
         // 100 a second; nothing from 5.0 to 8.0; 50, then 95 again.
         let commits = [7, 7, 100, 100, 100, 0, 0, 0, 50, 95, 100, 90, 105];
-        assert_eq!(course(&commits, 5.0), Some((Some(4.0), 3.5)));
+        assert_eq!(recovery(&commits, 5.0), Some((Some(4.0), 3.5)));
         // In the middle of a second; its first half is unaffected.
         let commits = [7, 7, 100, 100, 100, 50, 0, 0, 50, 95, 100, 90, 105];
-        assert_eq!(course(&commits, 5.5), Some((Some(3.5), 3.0)));
+        assert_eq!(recovery(&commits, 5.5), Some((Some(3.5), 3.0)));
     }
 
     #[test]
     fn a_second_that_catches_up_is_not_the_end() {
         let commits = [7, 7, 100, 100, 0, 300, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100, 100];
-        let (recovered, _) = course(&commits, 4.0).unwrap();
+        let (recovered, _) = recovery(&commits, 4.0).unwrap();
         assert_eq!(recovered, Some(12.0));
     }
 
     #[test]
-    fn what_does_not_come_back_or_only_at_the_very_end_has_not_recovered() {
-        assert_eq!(course(&[7, 7, 100, 100, 0, 0, 80, 80, 80], 4.0), Some((None, 2.6)));
-        assert_eq!(course(&[7, 7, 100, 100, 0, 0, 0, 100, 100], 4.0), Some((None, 3.0)));
+    fn incomplete_or_last_moment_recovery_does_not_count() {
+        assert_eq!(recovery(&[7, 7, 100, 100, 0, 0, 80, 80, 80], 4.0), Some((None, 2.6)));
+        assert_eq!(recovery(&[7, 7, 100, 100, 0, 0, 0, 100, 100], 4.0), Some((None, 3.0)));
     }
 
     #[test]
-    fn without_a_time_before_nothing_is_said() {
-        assert_eq!(course(&[7, 7, 0, 0, 100], 2.0), None);
-        assert_eq!(course(&[7, 7, 0, 0, 100], 4.0), None, "nothing was usual");
+    fn without_a_time_before_nothing_is_reported() {
+        assert_eq!(recovery(&[7, 7, 0, 0, 100], 2.0), None);
+        assert_eq!(recovery(&[7, 7, 0, 0, 100], 4.0), None, "nothing was usual");
     }
 
     #[test]

@@ -21,8 +21,8 @@ const OF_MORE: usize = 4;
 /// One heat map per configuration, in order: that of the trial with the longest time without a
 /// commit.
 pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
-    let course =
-        |trial: &Trial| view.data.trials.get(&trial.id).map_or(&[][..], |files| &files.course);
+    let intervals =
+        |trial: &Trial| view.data.trials.get(&trial.id).map_or(&[][..], |files| &files.intervals);
     let gap = |trial: &Trial| {
         let record =
             view.measured(trial.configuration).iter().find(|record| record.trial.id == trial.id);
@@ -32,7 +32,7 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
         let trials =
             view.plan().trials.iter().filter(move |trial| trial.configuration == configuration);
         let shown = trials.filter(|trial| {
-            course(trial).iter().filter(|it| !it.counts.is_empty()).count() >= INTERVALS_MIN
+            intervals(trial).iter().filter(|it| !it.counts.is_empty()).count() >= INTERVALS_MIN
         });
         // The first of equal trials.
         shown.map(|trial| (gap(trial), trial)).reduce(|a, b| if b.0 > a.0 { b } else { a })
@@ -44,13 +44,13 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
         if all.len() > EACH { (OF_MORE, COLUMNS_OF_MORE) } else { (EACH, COLUMNS) };
     all.truncate(number);
     all.sort_by_key(|(_, trial)| trial.configuration);
-    all.into_iter().filter_map(|(_, trial)| heat_map(trial, course(trial), columns)).collect()
+    all.into_iter().filter_map(|(_, trial)| heat_map(trial, intervals(trial), columns)).collect()
 }
 
-fn heat_map(trial: &Trial, course: &[CountedInterval], columns: usize) -> Option<HeatMap> {
-    let bands = || course.iter().flat_map(|it| &it.counts).map(|(band, _)| *band);
+fn heat_map(trial: &Trial, intervals: &[CountedInterval], columns: usize) -> Option<HeatMap> {
+    let bands = || intervals.iter().flat_map(|it| &it.counts).map(|(band, _)| *band);
     let (low, high) = (bands().min()?, bands().max()?);
-    let step = course.len().div_ceil(columns);
+    let step = intervals.len().div_ceil(columns);
     let column = |intervals: &[CountedInterval]| {
         let mut counts = vec![0; usize::from(high - low) + 1];
         for (band, number) in intervals.iter().flat_map(|it| &it.counts) {
@@ -59,7 +59,7 @@ fn heat_map(trial: &Trial, course: &[CountedInterval], columns: usize) -> Option
         let length_s = intervals.iter().map(|it| it.length_s).sum();
         HeatColumn { start_s: intervals[0].start_s, length_s, counts }
     };
-    let mut columns: Vec<HeatColumn> = course.chunks(step).map(column).collect();
+    let mut columns: Vec<HeatColumn> = intervals.chunks(step).map(column).collect();
     // The remainder at the end is not a column: its few transactions would become a high rate.
     if let [.., before, last] = &mut columns[..]
         && last.length_s < before.length_s / 2.0
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_course_is_shown_in_sixty_stretches_and_loses_nothing() {
+    fn a_long_trial_is_shown_in_sixty_stretches_and_loses_nothing() {
         let interval = |second: u32| CountedInterval {
             start_s: f64::from(second),
             length_s: 1.0,
@@ -113,10 +113,10 @@ mod tests {
                 vec![(band(1_000_000), 7)]
             },
         };
-        let course: Vec<_> = (10..310).map(interval).collect();
+        let intervals: Vec<_> = (10..310).map(interval).collect();
         let map = heat_map(
             &Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 },
-            &course,
+            &intervals,
             COLUMNS,
         )
         .expect("a map");
@@ -130,15 +130,15 @@ mod tests {
         assert_eq!(sum, 299 * 7 + 1);
     }
     #[test]
-    fn what_is_left_at_the_end_is_no_stretch_of_its_own() {
+    fn heat_map_merges_a_short_last_interval_into_its_last_column() {
         let interval = |second: u32| CountedInterval {
             start_s: f64::from(second),
             length_s: if second == 10 { 0.1 } else { 1.0 },
             counts: vec![(band(1_000_000), 3)],
         };
-        let course: Vec<_> = (0..=10).map(interval).collect();
+        let intervals: Vec<_> = (0..=10).map(interval).collect();
         let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
-        let columns = heat_map(&trial, &course, COLUMNS).expect("a map").columns;
+        let columns = heat_map(&trial, &intervals, COLUMNS).expect("a map").columns;
         let last = columns.last().expect("ten");
         assert_eq!((columns.len(), last.length_s, last.counts.as_slice()), (10, 1.1, &[6][..]));
     }

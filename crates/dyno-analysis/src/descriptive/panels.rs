@@ -1,11 +1,11 @@
 //! Panels of charts over clients and over time.
 
-use crate::lines::{line_name, varied};
 use crate::model::{
-    ErrorPoint, Metric, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows,
-    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
+    ErrorPoint, Metric, Panel, PanelPoint, PanelSeries, PublishedPoint, PublishedRows,
+    PublishedSeries, RatePoint, RateSeries, RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
+use crate::series::{series_name, varied};
 use crate::view::View;
 use dyno_model::latency::is_shown;
 use dyno_model::lists;
@@ -26,16 +26,16 @@ pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
     .map(|metric| Panel {
         metric,
         unit: Metric::from(metric).unit(),
-        lines: panel_lines(view, metric),
+        series: panel_series(view, metric),
     })
-    .filter(|panel| !panel.lines.is_empty())
+    .filter(|panel| !panel.series.is_empty())
     .collect()
 }
 
 /// The factor that varies the arrival rate.
 const RATE: &str = "load.rate";
 
-pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
+pub(crate) fn rates(view: &View<'_>) -> Vec<RateSeries> {
     let plan = view.plan();
     let Some(factor) = plan.factors.iter().position(|factor| factor == RATE) else {
         return Vec::new();
@@ -47,35 +47,37 @@ pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
         levels.remove(factor);
         (configuration.system, configuration.clients, levels)
     };
-    let mut lines: Vec<(_, RateLine)> = Vec::new();
+    let mut series: Vec<(_, RateSeries)> = Vec::new();
     for (index, configuration) in view.configurations() {
         let Some(offered) = configuration.load.rate else { continue };
         let key = others(configuration);
-        let (_, line) = lists::entry(
-            &mut lines,
+        let (_, series) = lists::entry(
+            &mut series,
             |(known, _)| *known == key,
             || {
-                let label = line_name(plan, configuration, &varied).label;
+                let label = series_name(plan, configuration, &varied).label;
                 (
                     others(configuration),
-                    RateLine { label, clients: configuration.clients, points: Vec::new() },
+                    RateSeries { label, clients: configuration.clients, points: Vec::new() },
                 )
             },
         );
-        line.points.push(RatePoint { offered, configuration: index });
+        series.points.push(RatePoint { offered, configuration: index });
     }
-    let mut lines: Vec<RateLine> = lines.into_iter().map(|(_, line)| line).collect();
-    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.offered.total_cmp(&b.offered)));
-    lines.retain(|line| line.points.len() > 1);
-    lines
+    let mut series: Vec<RateSeries> = series.into_iter().map(|(_, series)| series).collect();
+    series
+        .iter_mut()
+        .for_each(|series| series.points.sort_by(|a, b| a.offered.total_cmp(&b.offered)));
+    series.retain(|series| series.points.len() > 1);
+    series
 }
 
-fn panel_lines(view: &View<'_>, metric: ComparisonMetric) -> Vec<PanelLine> {
-    (0..view.lines.len())
-        .map(|line| {
+fn panel_series(view: &View<'_>, metric: ComparisonMetric) -> Vec<PanelSeries> {
+    (0..view.series.len())
+        .map(|series| {
             let mut points: Vec<_> = view
                 .configurations()
-                .filter(|(index, _)| view.line_of[*index] == line)
+                .filter(|(index, _)| view.series_of[*index] == series)
                 .map(|(index, configuration)| PanelPoint {
                     clients: configuration.clients,
                     configuration: index,
@@ -85,9 +87,9 @@ fn panel_lines(view: &View<'_>, metric: ComparisonMetric) -> Vec<PanelLine> {
                 .filter(|point| !point.repeats.is_empty())
                 .collect();
             points.sort_by_key(|point| point.clients);
-            PanelLine { line, points }
+            PanelSeries { series, points }
         })
-        .filter(|line| !line.points.is_empty())
+        .filter(|series| !series.points.is_empty())
         .collect()
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn timelines(view: &View<'_>) -> Vec<Timeline> {
             block: trial.block,
             points: data.timeline.iter().map(timeline_point).collect(),
             errors: data.errors.iter().map(error_point).collect(),
-            resources: resources::course(view, trial),
+            resources: resources::timeline(view, trial),
         })
         .collect()
 }

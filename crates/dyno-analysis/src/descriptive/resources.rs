@@ -234,7 +234,7 @@ pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
 }
 
 /// The time series of a trial, starting with its first client.
-pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
+pub(crate) fn timeline(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else {
         return Vec::new();
     };

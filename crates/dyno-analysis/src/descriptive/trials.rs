@@ -50,7 +50,7 @@ fn configuration_row(
     figures.add(checks::generator(measured));
     figures.add(of_resources.unwrap_or_default());
     ConfigurationRow {
-        line: view.line_of[index],
+        series: view.series_of[index],
         clients: configuration.clients,
         trials_planned: count(
             view.plan().trials.iter().filter(|trial| trial.configuration == index).count(),
@@ -106,8 +106,8 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     figures.set(Metric::StatementsPerTransaction, per_transaction(statements, committed));
     let facts = || valid.iter().filter_map(|record| record.facts.as_ref());
     let commits =
-        facts().map(|it| it.commits_sent_in_all.saturating_sub(it.commits_refused_in_all)).sum();
-    let committed = facts().map(|it| it.committed_in_all).sum();
+        facts().map(|it| it.commits_sent_total.saturating_sub(it.commits_refused_total)).sum();
+    let committed = facts().map(|it| it.committed_total).sum();
     figures.set(Metric::CommitsPerTransaction, per_transaction(commits, committed));
     let skipped = Some(sum(|counters| counters.skipped)).filter(|skipped| *skipped > 0);
     figures.set(Metric::Skipped, skipped);

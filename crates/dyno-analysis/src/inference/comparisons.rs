@@ -43,7 +43,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let pairs = pairs(view);
     let metrics = view.plan().metrics();
-    let families: Vec<Vec<Measured>> = metrics
+    let families: Vec<Vec<PairMeasurement>> = metrics
         .iter()
         .map(|metric| {
             with_shared_strength(
@@ -62,19 +62,19 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     }
     let judged = judge(&asked, groups.len(), rules);
     // The pairs of all metrics, one metric after the other.
-    let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
+    let mut of_pairs: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
-        it.cells
+        it.tested
             .iter()
-            .zip(&judged.cells)
-            .for_each(|(at, judgement)| of_cells[it.offset + at] = Some(*judgement));
+            .zip(&judged.pairs)
+            .for_each(|(at, judgement)| of_pairs[it.offset + at] = Some(*judgement));
     }
     let first = || asked.iter().zip(&judged).take(groups.len());
     let open = first().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
     let number_asked = count(groups.len());
     let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
-    let all = families.into_iter().flatten().zip(of_cells);
+    let all = families.into_iter().flatten().zip(of_pairs);
     let comparisons =
         all.map(|(measured, judgement)| decided(measured, judgement, enabled)).collect();
     let rules = ComparisonRules {
@@ -102,8 +102,8 @@ fn judge(
 }
 
 /// Moderates the variances of paired tests, which borrow strength from each other.
-fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
-    let is_paired = |it: &&mut Measured| it.is_paired && it.enough().is_some();
+fn with_shared_strength(mut family: Vec<PairMeasurement>) -> Vec<PairMeasurement> {
+    let is_paired = |it: &&mut PairMeasurement| it.is_paired && it.enough().is_some();
     let tests: Vec<RatioTest> =
         family.iter_mut().filter(is_paired).filter_map(|it| it.test).collect();
     for (measured, test) in family.iter_mut().filter(is_paired).zip(moderated(&tests)) {
@@ -117,9 +117,9 @@ struct QuestionData<'a> {
     group: &'a Group,
     metric: ComparisonMetric,
     /// Its comparisons.
-    measured: Vec<&'a Measured>,
+    measured: Vec<&'a PairMeasurement>,
     /// The indices of the pairs that are tested.
-    cells: Vec<usize>,
+    tested: Vec<usize>,
     /// The pairs usable for an answer: both sides have values in at least two blocks.
     used: Vec<usize>,
     /// Index of the first comparison of its metric.
@@ -132,7 +132,7 @@ impl<'a> QuestionData<'a> {
     fn new(
         view: &View<'_>,
         pairs: &[Pair],
-        measured: &'a [Measured],
+        measured: &'a [PairMeasurement],
         metric: ComparisonMetric,
         offset: usize,
         group: &'a Group,
@@ -160,18 +160,18 @@ impl<'a> QuestionData<'a> {
                 [only] => measured[*only].enough(),
                 _ => answer.as_ref().map(|it| it.test),
             },
-            cells: tests,
+            pairs: tests,
             interactions: answer
                 .iter()
                 .flat_map(|it| it.interactions.iter().map(|it| it.p.unwrap_or(1.0)))
                 .collect(),
         };
-        let cells = enough().map(|(at, _, _)| at).collect();
+        let tested = enough().map(|(at, _, _)| at).collect();
         Self {
             group,
             metric,
             measured: of_group().map(|(_, it)| it).collect(),
-            cells,
+            tested,
             used,
             offset,
             answer,
@@ -182,8 +182,8 @@ impl<'a> QuestionData<'a> {
     /// Probability that the question is decided once all blocks are measured, of which `share` are;
     /// `None` if it is decided already.
     fn chance(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
-        let is_told = |it: &Judgement| it.decision != Decision::Inconclusive;
-        if judged.effect.as_ref().is_some_and(is_told) {
+        let is_reported = |it: &Judgement| it.decision != Decision::Inconclusive;
+        if judged.effect.as_ref().is_some_and(is_reported) {
             return None;
         }
         let effects = || self.measured.iter().map(|it| &it.comparison.effect);
@@ -237,21 +237,22 @@ impl<'a> QuestionData<'a> {
             subject: self.group.subject.clone(),
             baseline: self.group.baseline.clone(),
             comparisons: self.group.pairs.iter().map(|at| self.offset + at).collect(),
-            cells: count(used.len()),
+            pairs: count(used.len()),
             clients: clients.into_iter().collect(),
             mixes: questions::mixes(view.plan(), self.group, &used),
             varied: questions::varied(&questions::settings(view.plan(), &used)),
             degrees: answer.map(|it| it.test.degrees()),
             effect,
             scatter: answer.and_then(|it| it.scatter),
-            opens_cells: judged.is_open,
-            interactions: answer.map_or_else(Vec::new, |it| told(&it.interactions, judged, rules)),
+            opens_pairs: judged.is_open,
+            interactions: answer
+                .map_or_else(Vec::new, |it| with_verdicts(&it.interactions, judged, rules)),
         }
     }
 }
 
 /// Interactions of a question with their verdicts.
-pub(crate) fn told(
+pub(crate) fn with_verdicts(
     interactions: &[Interaction],
     judged: &gate::QuestionVerdicts,
     rules: Rules,
@@ -277,7 +278,7 @@ pub(crate) struct SideValues {
 }
 
 /// A comparison before its verdict.
-struct Measured {
+struct PairMeasurement {
     comparison: Comparison,
     test: Option<RatioTest>,
     /// True for a paired test, with one pair per block.
@@ -286,7 +287,7 @@ struct Measured {
     is_usable: bool,
 }
 
-impl Measured {
+impl PairMeasurement {
     /// The test, if it has enough repeats for a verdict.
     fn enough(&self) -> Option<RatioTest> {
         self.test.filter(|test| test.repeats >= MIN_REPEATS)
@@ -309,9 +310,9 @@ pub(crate) fn step_by_step(
         })
         .unzip();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
-    let tests: Vec<RatioTest> = family.iter().filter_map(Measured::enough).collect();
+    let tests: Vec<RatioTest> = family.iter().filter_map(PairMeasurement::enough).collect();
     let mut judgements = verdict::judge(&tests, Rules::default()).into_iter();
-    let comparison = |measured: Measured| {
+    let comparison = |measured: PairMeasurement| {
         let judgement = measured.enough().and_then(|_| judgements.next());
         decided(measured, judgement, enabled)
     };
@@ -345,7 +346,7 @@ pub(crate) fn differences(view: &View<'_>, metric: ComparisonMetric) -> Vec<Vec<
 }
 
 /// Compares whole trials.
-fn measure_whole(view: &View<'_>, pair: &Pair, metric: ComparisonMetric) -> Measured {
+fn measure_whole(view: &View<'_>, pair: &Pair, metric: ComparisonMetric) -> PairMeasurement {
     let of = |configuration| whole(view, configuration, metric);
     measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
 }
@@ -369,7 +370,7 @@ fn measure(
     metric: ComparisonMetric,
     subject: &SideValues,
     baseline: &SideValues,
-) -> Measured {
+) -> PairMeasurement {
     let empty = BTreeMap::new();
     // A side with a missing figure is not compared at all.
     let (of_subject, of_baseline) = match (&subject.by_block, &baseline.by_block) {
@@ -407,7 +408,12 @@ fn measure(
             ..Effect::default()
         },
     };
-    Measured { comparison, test, is_paired, is_usable: subject.is_usable && baseline.is_usable }
+    PairMeasurement {
+        comparison,
+        test,
+        is_paired,
+        is_usable: subject.is_usable && baseline.is_usable,
+    }
 }
 
 /// Tests both sides by block; also returns whether the test is paired.
@@ -466,7 +472,7 @@ pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
 }
 
 /// Stores a judgement in an effect.
-pub(crate) fn tell(
+pub(crate) fn store_judgement(
     effect: &mut Effect,
     metric: ComparisonMetric,
     test: &RatioTest,
@@ -493,7 +499,7 @@ pub(crate) fn judged_effect(
         (effect.ratio_interval, effect.interval_level) = (None, None);
     }
     if let Some((test, judgement)) = judged {
-        tell(&mut effect, metric, &test, &judgement);
+        store_judgement(&mut effect, metric, &test, &judgement);
     }
     settle_bound(&mut effect);
     let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;
@@ -513,8 +519,8 @@ pub(crate) fn judged_effect(
 }
 
 /// A comparison with its judgement; without a verdict if verdicts are disabled.
-fn decided(measured: Measured, judgement: Option<Judgement>, enabled: bool) -> Comparison {
-    let Measured { mut comparison, test, is_usable, .. } = measured;
+fn decided(measured: PairMeasurement, judgement: Option<Judgement>, enabled: bool) -> Comparison {
+    let PairMeasurement { mut comparison, test, is_usable, .. } = measured;
     let open = enabled.then(|| open_verdict(is_usable));
     let judged = test.zip(judgement).filter(|_| enabled);
     comparison.effect = judged_effect(comparison.effect, comparison.metric, open, judged);

@@ -92,7 +92,7 @@ mod tests {
     /// Two systems at two numbers of clients after this many of eight blocks, `effect` apart on the
     /// logarithmic scale; trials vary by `scatter` in a fixed pattern.
     fn run(blocks: u32, effect: f64, scatter: f64, budget_hours: u64) -> Run {
-        let shape = Shape { clients: vec![1, 8], blocks: 8, has_trouble: false, ..Shape::small() };
+        let shape = Shape { clients: vec![1, 8], blocks: 8, has_failures: false, ..Shape::small() };
         let mut run = shape.read().run;
         run.plan.budget = Some(Nanos(budget_hours * 3_600_000_000_000));
         run.outcomes
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_ends_when_its_questions_are_decided_and_not_before_the_third_block() {
+    fn run_stops_when_decided_but_not_before_the_third_block() {
         let stop =
             |blocks, effect, scatter| analyse(run(blocks, effect, scatter, 1_000), blocks).stop;
         assert_eq!(stop(2, 0.5, 0.001), None, "too early");

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_from_scatter_and_difference_as_the_table_of_the_method_has_it() {
+    fn pilot_blocks_follow_from_variance_and_effect_size() {
         // (t(.975; n-1) + t(.80; n-1)) / √n for n = 5: (2.776 + 0.941) / 2.236 = 1.662.
         assert!((pilot(0.03).visible_from(5).unwrap() - (1.662_f64 * 0.03).exp_m1()).abs() < 1e-4);
         assert_eq!(pilot(0.03).blocks_for(0.06), Some(5));

@@ -16,14 +16,14 @@ pub struct Panel {
     /// Its unit.
     pub unit: Unit,
     /// Series in the order of [`super::ReportModel::lines`], without those that have no data.
-    pub lines: Vec<PanelLine>,
+    pub series: Vec<PanelSeries>,
 }
 
 /// One series of a chart over client counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PanelLine {
+pub struct PanelSeries {
     /// Index into [`super::ReportModel::lines`].
-    pub line: usize,
+    pub series: usize,
     /// Points by ascending number of clients.
     pub points: Vec<PanelPoint>,
 }
@@ -43,7 +43,7 @@ pub struct PanelPoint {
 
 /// One series over the arrival rate; everything else is equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RateLine {
+pub struct RateSeries {
     /// The system with its other levels, as in [`super::LineName::label`].
     pub label: String,
     /// Number of clients.
@@ -158,7 +158,7 @@ pub struct TimelinePoint {
 
 /// One or several seconds, averaged over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CoursePoint {
+pub struct MeanTimelinePoint {
     /// Seconds since the measured window opened.
     pub at_s: f64,
     /// Committed transactions per second.
@@ -167,12 +167,14 @@ pub struct CoursePoint {
     pub p99_ms: Option<f64>,
 }
 
-/// Maximum number of points of a mean course.
-const COURSE_POINTS: usize = 60;
+/// Maximum number of points of a mean time series.
+const MEAN_POINTS: usize = 60;
 
-/// The mean course of trials from the start of their windows; long courses combine several seconds
+/// The mean time series of trials from the start of their windows; long ones combine seconds
 /// into one point.
-pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) -> Vec<CoursePoint> {
+pub fn mean_timeline<'a>(
+    trials: impl IntoIterator<Item = &'a [TimelinePoint]>,
+) -> Vec<MeanTimelinePoint> {
     let mut seconds: BTreeMap<u64, Vec<&TimelinePoint>> = BTreeMap::new();
     for points in trials {
         let measured = || points.iter().filter(|point| !point.is_warmup);
@@ -182,17 +184,17 @@ pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) ->
         }
     }
     let seconds: Vec<(u64, Vec<&TimelinePoint>)> = seconds.into_iter().collect();
-    seconds.chunks(seconds.len().div_ceil(COURSE_POINTS).max(1)).map(joined).collect()
+    seconds.chunks(seconds.len().div_ceil(MEAN_POINTS).max(1)).map(joined).collect()
 }
 
 /// Several seconds as one point.
-fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> CoursePoint {
+fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> MeanTimelinePoint {
     let mean = |figure: fn(&TimelinePoint) -> Option<f64>| {
         let points = seconds.iter().flat_map(|(_, points)| points);
         let values: Vec<f64> = points.filter_map(|point| figure(point)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    CoursePoint {
+    MeanTimelinePoint {
         at_s: seconds[0].0 as f64,
         throughput: mean(|point| point.throughput).unwrap_or(0.0),
         p99_ms: mean(|point| point.p99_ms),

@@ -2,7 +2,8 @@
 //! model and not part of its JSON form.
 
 use super::{
-    CoursePoint, Effect, Estimate, Metric, ReportModel, Timeline, TrialState, Verdict, mean_course,
+    Effect, Estimate, MeanTimelinePoint, Metric, ReportModel, Timeline, TrialState, Verdict,
+    mean_timeline,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;
@@ -38,7 +39,7 @@ pub struct Change<'a> {
     /// The ratio and its verdict.
     pub effect: &'a Effect,
     /// Number of configuration pairs.
-    pub cells: u32,
+    pub pairs: u32,
     /// The effect between these two configurations alone, if it was compared.
     pub own: Option<&'a Effect>,
 }
@@ -83,7 +84,7 @@ impl ReportModel {
                 .filter_map(|configuration| Some((configuration, worth(configuration)?)));
             all.reduce(|one, other| if other.1 > one.1 { other } else { one })
         };
-        if self.lines.len() == 2 {
+        if self.series.len() == 2 {
             let pairs = self.comparisons.iter().filter(|it| it.metric == metric);
             let pairs = pairs.filter_map(|it| Some((it, best(vec![it.subject, it.baseline])?.1)));
             if let Some((it, _)) =
@@ -92,12 +93,12 @@ impl ReportModel {
                 return Some(Headline::Change { baseline: it.baseline, subject: it.subject });
             }
         }
-        let of_line = |line: usize| {
-            let all =
-                (0..self.configurations.len()).filter(|it| self.configurations[*it].line == line);
+        let of_series = |series: usize| {
+            let all = (0..self.configurations.len())
+                .filter(|it| self.configurations[*it].series == series);
             best(all.collect())
         };
-        let mut peaks: Vec<(usize, f64)> = (0..self.lines.len()).filter_map(of_line).collect();
+        let mut peaks: Vec<(usize, f64)> = (0..self.series.len()).filter_map(of_series).collect();
         peaks.sort_by(|(_, one), (_, other)| one.total_cmp(other));
         match peaks[..] {
             [] => None,
@@ -121,26 +122,26 @@ impl ReportModel {
         };
         let question = self.questions.iter().find(|it| it.comparisons.iter().any(&is_it));
         let own = (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
-        let overall = question.map(|it| Change { effect: &it.effect, cells: it.cells, own });
-        overall.or_else(|| Some(Change { effect: own?, cells: 1, own }))
+        let overall = question.map(|it| Change { effect: &it.effect, pairs: it.pairs, own });
+        overall.or_else(|| Some(Change { effect: own?, pairs: 1, own }))
     }
 
-    /// The mean course of a configuration's valid trials.
+    /// The mean time series of a configuration's valid trials.
     #[must_use]
-    pub fn course(&self, configuration: usize) -> Vec<CoursePoint> {
+    pub fn mean_timeline(&self, configuration: usize) -> Vec<MeanTimelinePoint> {
         let is_usable = |timeline: &&Timeline| {
             let trial = self.trials.iter().find(|trial| trial.id == timeline.trial);
             trial.is_some_and(|trial| matches!(trial.state, TrialState::Valid | TrialState::Warned))
         };
         let of_configuration =
             self.timelines.iter().filter(|timeline| timeline.configuration == configuration);
-        mean_course(of_configuration.filter(is_usable).map(|timeline| timeline.points.as_slice()))
+        mean_timeline(of_configuration.filter(is_usable).map(|timeline| timeline.points.as_slice()))
     }
 
     /// Verdicts on the primary metric: those of the questions, or those of comparisons where each
     /// question has a single configuration pair. Empty without verdicts.
     #[must_use]
-    pub fn asked(&self) -> Vec<Verdict> {
+    pub fn verdicts(&self) -> Vec<Verdict> {
         let asked = self.questions.iter().map(|it| (it.metric, it.effect));
         let pairs = self
             .comparisons
@@ -195,14 +196,14 @@ mod tests {
     use dyno_store::fixture::Shape;
 
     fn model(systems: usize, clients: Vec<u32>) -> ReportModel {
-        crate::analyse(&Shape { systems, clients, has_trouble: false, ..Shape::small() }.read())
+        crate::analyse(&Shape { systems, clients, has_failures: false, ..Shape::small() }.read())
     }
 
     #[test]
-    fn one_line_is_headed_by_its_best_two_by_their_change_and_more_by_worst_and_best() {
+    fn headline_is_best_change_or_range_for_one_two_or_more_series() {
         let one = model(1, vec![1, 20]);
-        let most = |of: &ReportModel, line: usize| {
-            let rows = of.configurations.iter().enumerate().filter(|(_, row)| row.line == line);
+        let most = |of: &ReportModel, series: usize| {
+            let rows = of.configurations.iter().enumerate().filter(|(_, row)| row.series == series);
             let rates =
                 rows.filter_map(|(at, row)| Some((at, row.figures.value(Metric::Throughput)?)));
             rates.max_by(|one, other| one.1.total_cmp(&other.1)).expect("figures").0
@@ -215,30 +216,32 @@ mod tests {
         let (baseline_row, subject_row) =
             (&two.configurations[baseline], &two.configurations[subject]);
         assert_eq!(
-            (baseline_row.line, subject_row.line, baseline_row.clients),
+            (baseline_row.series, subject_row.series, baseline_row.clients),
             (0, 1, subject_row.clients)
         );
         let change =
             two.change(ComparisonMetric::Throughput, baseline, subject).expect("it is compared");
-        assert_eq!((change.cells, change.effect), (2, &two.questions[0].effect));
+        assert_eq!((change.pairs, change.effect), (2, &two.questions[0].effect));
         let alone = model(2, vec![20]);
         let Some(Headline::Change { baseline, subject }) = alone.headline() else {
             panic!("{alone:?}")
         };
         let change =
             alone.change(ComparisonMetric::Throughput, baseline, subject).expect("it is compared");
-        assert_eq!((change.cells, change.effect), (1, &alone.comparisons[0].effect));
+        assert_eq!((change.pairs, change.effect), (1, &alone.comparisons[0].effect));
         let three = model(3, vec![1, 20]);
         let Some(Headline::Ends { worst, best }) = three.headline() else { panic!("{three:?}") };
         let rate =
             |at: usize| three.estimate(at, ComparisonMetric::Throughput).expect("a figure").mean;
-        assert!((0..3).all(|line| (rate(worst)..=rate(best)).contains(&rate(most(&three, line)))));
-        let none = ReportModel { configurations: Vec::new(), lines: Vec::new(), ..three };
+        assert!(
+            (0..3).all(|series| (rate(worst)..=rate(best)).contains(&rate(most(&three, series))))
+        );
+        let none = ReportModel { configurations: Vec::new(), series: Vec::new(), ..three };
         assert_eq!(none.headline(), None);
     }
 
     #[test]
-    fn failures_are_counted_against_what_was_begun_and_unknown_ones_are_left_out() {
+    fn failures_are_counted_against_started_transactions_if_known() {
         let mut model = model(1, vec![1]);
         let begun = |model: &ReportModel| {
             let all = model.trials.iter().filter_map(|trial| trial.figures.as_ref());

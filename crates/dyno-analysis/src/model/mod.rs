@@ -91,7 +91,7 @@ pub struct ReportModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
     /// Lines of charts: systems with levels.
-    pub lines: Vec<LineName>,
+    pub series: Vec<SeriesName>,
     /// One row per configuration, in the plan's order.
     pub configurations: Vec<ConfigurationRow>,
     /// Every planned trial, in run order.
@@ -100,7 +100,7 @@ pub struct ReportModel {
     pub panels: Vec<Panel>,
     /// Lines over the arrival rate, if it is a factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<RateLine>,
+    pub rates: Vec<RateSeries>,
     /// Latency percentiles of merged histograms, one curve per configuration with valid data.
     pub percentile_curves: Vec<PercentileCurve>,
     /// Timelines by second, one per measured trial.
@@ -180,9 +180,9 @@ impl ReportModel {
             metric: row.metric,
             value: row.value,
             part: row.part.clone(),
-            system: self.line_of(row.configuration).system_name.clone(),
+            system: self.series_of(row.configuration).system_name.clone(),
             clients: self.configurations[row.configuration].clients,
-            levels: self.line_of(row.configuration).levels.clone(),
+            levels: self.series_of(row.configuration).levels.clone(),
             // That of a lower percentile would be taken for the limited one.
             figure: row.figure.filter(|_| row.lower_percentile.is_none()),
             trials: row.repeats,
@@ -215,7 +215,7 @@ impl ReportModel {
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
         self.trials.iter().enumerate().filter_map(|(place, trial)| {
             let mut points =
-                self.panel(self.primary_metric)?.lines.iter().flat_map(|line| &line.points);
+                self.panel(self.primary_metric)?.series.iter().flat_map(|series| &series.points);
             let point = points.find(|point| point.configuration == trial.configuration)?;
             let value = point.repeats.iter().find(|dot| dot.trial == trial.id)?.value;
             let ratio = value / point.estimate?.mean;
@@ -230,8 +230,8 @@ impl ReportModel {
 
     /// The series of a configuration.
     #[must_use]
-    pub fn line_of(&self, configuration: usize) -> &LineName {
-        &self.lines[self.configurations[configuration].line]
+    pub fn series_of(&self, configuration: usize) -> &SeriesName {
+        &self.series[self.configurations[configuration].series]
     }
 
     /// The panel of a metric, if it was measured.

@@ -31,8 +31,8 @@ pub enum Part {
     Stage {
         /// Whether the load is a rate or a number of clients.
         by: LoadBy,
-        /// The course of the load, in straight lines, by rising time; two points or more.
-        course: Vec<LoadPoint>,
+        /// The profile of the load, in straight lines, by rising time; two points or more.
+        profile: Vec<LoadPoint>,
     },
     /// The transactions of one name.
     Transaction,

@@ -69,7 +69,7 @@ pub struct SystemRow {
     /// How statements were sent: `prepared`, `simple`, `extended`.
     pub query_mode: String,
     /// Settings requested in the spec.
-    pub settings_asked: BTreeMap<String, String>,
+    pub requested_settings: BTreeMap<String, String>,
     /// Settings as the server reported them.
     pub settings_read: BTreeMap<String, String>,
     /// Names of requested settings that it cannot report; `settings_read` has the requested

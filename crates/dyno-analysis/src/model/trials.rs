@@ -56,7 +56,7 @@ pub struct FailedTrial {
 
 /// A system with one level of every factor: one series of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LineName {
+pub struct SeriesName {
     /// Label, e.g. `MySQL (read-modify-write)`; unique in the report.
     pub label: String,
     /// Index into [`Provenance::systems`].
@@ -85,7 +85,7 @@ pub enum Validity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationRow {
     /// Index into [`ReportModel::lines`].
-    pub line: usize,
+    pub series: usize,
     /// Number of clients.
     pub clients: u32,
     /// Trials planned.

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_that_are_needed_follow_from_the_scatter_as_the_table_of_the_method_has_it() {
+    fn repeats_needed_match_the_documented_power_table() {
         // Smallest detectable effect over the coefficient of variation for n = 3, 4, 5, 6, 8, 10
         // per side: 3.04, 2.37, 2.02, 1.79, 1.51, 1.33.
         let logs: [f64; 3] = [-0.03, 0.0, 0.03]; // standard deviation 0.03

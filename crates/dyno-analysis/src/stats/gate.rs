@@ -50,7 +50,7 @@ pub struct QuestionTests {
     /// The effect over all pairs, if it could be tested; with one pair, the test of that pair.
     pub effect: Option<RatioTest>,
     /// Its configuration pairs.
-    pub cells: Vec<RatioTest>,
+    pub pairs: Vec<RatioTest>,
     /// p-values of "the effect does not depend on it", one for each possible interaction.
     pub interactions: Vec<f64>,
 }
@@ -65,7 +65,7 @@ pub struct QuestionVerdicts {
     /// The smaller corrected p-value of its hypotheses: below alpha if it is open.
     pub p: f64,
     /// Its pairs, in order.
-    pub cells: Vec<Judgement>,
+    pub pairs: Vec<Judgement>,
     /// Corrected p-values of its interactions, in order.
     pub interactions: Vec<f64>,
 }
@@ -105,7 +105,7 @@ fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Ve
     let corrected = in_sequence(&hypotheses, alpha);
     let gate = |place: &Hypotheses| Gate {
         effect: place.effect.map(|at| corrected[at]),
-        any_cell: place.any_cell.map(|at| corrected[at]),
+        any_pair: place.any_pair.map(|at| corrected[at]),
     };
     places.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
 }
@@ -114,23 +114,23 @@ fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Ve
 #[derive(Clone, Copy)]
 struct Hypotheses {
     effect: Option<usize>,
-    any_cell: Option<usize>,
+    any_pair: Option<usize>,
 }
 
 impl Hypotheses {
     /// The hypotheses that receive a level given to the metric, with their shares.
     fn entry(self, of_effect: f64) -> Vec<(usize, f64)> {
-        match (self.effect, self.any_cell) {
-            (Some(effect), Some(any_cell)) => {
-                vec![(effect, of_effect), (any_cell, 1.0 - of_effect)]
+        match (self.effect, self.any_pair) {
+            (Some(effect), Some(any_pair)) => {
+                vec![(effect, of_effect), (any_pair, 1.0 - of_effect)]
             }
-            (effect, any_cell) => effect.or(any_cell).map(|at| (at, 1.0)).into_iter().collect(),
+            (effect, any_pair) => effect.or(any_pair).map(|at| (at, 1.0)).into_iter().collect(),
         }
     }
 
     /// The hypothesis whose rejection passes the metric's level on.
     fn exit(self) -> Option<usize> {
-        self.effect.or(self.any_cell)
+        self.effect.or(self.any_pair)
     }
 }
 
@@ -143,9 +143,9 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hy
     };
     let mut place = |tests: &QuestionTests| {
         let effect = tests.effect.map(|test| add(test.p));
-        let p_values: Vec<f64> = tests.cells.iter().map(|test| test.p).collect();
+        let p_values: Vec<f64> = tests.pairs.iter().map(|test| test.p).collect();
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
-        Hypotheses { effect, any_cell: (p_values.len() > 1).then(|| add(smallest)) }
+        Hypotheses { effect, any_pair: (p_values.len() > 1).then(|| add(smallest)) }
     };
     let places = questions.iter().map(|metrics| metrics.iter().map(&mut place).collect()).collect();
     (places, all)
@@ -190,9 +190,9 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
             } else {
                 spread(first, 1.0).into_iter().for_each(|(to, share)| passes[to] = share);
             }
-            if let (Some(effect), Some(any_cell)) = (place.effect, place.any_cell) {
-                hypotheses[any_cell].passes[effect] = 1.0;
-                hypotheses[effect].implies = Some(any_cell);
+            if let (Some(effect), Some(any_pair)) = (place.effect, place.any_pair) {
+                hypotheses[any_pair].passes[effect] = 1.0;
+                hypotheses[effect].implies = Some(any_pair);
             }
         }
     }
@@ -238,13 +238,13 @@ pub fn judge_secondary(
 /// The hypotheses of a question, corrected.
 struct Gate {
     effect: Option<Corrected>,
-    any_cell: Option<Corrected>,
+    any_pair: Option<Corrected>,
 }
 
 impl Gate {
     /// Below alpha when the question is open.
     fn p(&self) -> f64 {
-        [self.effect, self.any_cell]
+        [self.effect, self.any_pair]
             .into_iter()
             .flatten()
             .map(|it| it.p)
@@ -263,18 +263,18 @@ impl Gate {
         let beyond = |p: f64| (p / share).min(1.0).max(self.p().min(1.0));
         let interactions: Vec<(f64, f64)> =
             question.interactions.iter().map(|p| (*p, 1.0)).collect();
-        let cells = match (effect, question.cells.as_slice()) {
+        let pairs = match (effect, question.pairs.as_slice()) {
             (Some(effect), [_]) => vec![effect],
-            (_, cells) => self.cells(cells, share, rules, beyond),
+            (_, pairs) => self.pairs(pairs, share, rules, beyond),
         };
         let effect = match effect {
-            Some(it) if it.decision == Decision::Equivalent && cells.iter().any(is_significant) => {
+            Some(it) if it.decision == Decision::Equivalent && pairs.iter().any(is_significant) => {
                 question.effect.map(|test| not_equivalent(&test, &it, rules))
             }
             effect => effect,
         };
         QuestionVerdicts {
-            cells,
+            pairs,
             interactions: holm(&interactions, rules.alpha)
                 .into_iter()
                 .map(|it| beyond(it.p))
@@ -285,22 +285,22 @@ impl Gate {
         }
     }
 
-    fn cells(
+    fn pairs(
         &self,
-        cells: &[RatioTest],
+        pairs: &[RatioTest],
         share: f64,
         rules: Rules,
         beyond: impl Fn(f64) -> f64,
     ) -> Vec<Judgement> {
-        let p_values: Vec<f64> = cells.iter().map(|test| test.p).collect();
+        let p_values: Vec<f64> = pairs.iter().map(|test| test.p).collect();
         let corrected = benjamini_hochberg(&p_values);
-        let risk = match self.any_cell {
+        let risk = match self.any_pair {
             // No pair was significant at this level, so no interval at its share of the level
             // excludes 1.
-            Some(any_cell) if self.p() >= rules.alpha => any_cell.risk / cells.len() as f64,
+            Some(any_pair) if self.p() >= rules.alpha => any_pair.risk / pairs.len() as f64,
             _ => shared_risk(&corrected, rules.alpha * share),
         };
-        cells
+        pairs
             .iter()
             .zip(corrected)
             .map(|(test, p)| judgement(test, beyond(p), risk, rules))
@@ -338,19 +338,19 @@ mod tests {
 
     /// A question whose pairs have these effects.
     fn question(noise: &mut Noise, effects: &[f64]) -> QuestionTests {
-        let cell = |effect: &f64, noise: &mut Noise| -> Vec<f64> {
+        let pair = |effect: &f64, noise: &mut Noise| -> Vec<f64> {
             (0..5).map(|_| effect + 0.05 * noise.normal()).collect()
         };
-        let cells: Vec<Vec<f64>> = effects.iter().map(|effect| cell(effect, noise)).collect();
+        let pairs: Vec<Vec<f64>> = effects.iter().map(|effect| pair(effect, noise)).collect();
         let test = |logarithms: &[f64]| {
             let pairs: Vec<_> = logarithms.iter().map(|it| (it.exp(), 1.0)).collect();
             paired(&pairs).expect("pairs")
         };
         let by_block: Vec<f64> = (0..5)
-            .map(|block| cells.iter().map(|cell| cell[block]).sum::<f64>() / cells.len() as f64)
+            .map(|block| pairs.iter().map(|pair| pair[block]).sum::<f64>() / pairs.len() as f64)
             .collect();
-        let cells = cells.iter().map(|cell| test(cell)).collect();
-        QuestionTests { effect: Some(test(&by_block)), cells, interactions: vec![0.03] }
+        let pairs = pairs.iter().map(|pair| test(pair)).collect();
+        QuestionTests { effect: Some(test(&by_block)), pairs, interactions: vec![0.03] }
     }
 
     #[test]
@@ -359,24 +359,24 @@ mod tests {
         let mut reports = 0;
         for _ in 0..1000 {
             let questions: Vec<_> =
-                [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
+                [6, 6, 1].map(|pairs| question(&mut noise, &vec![0.0; pairs])).into();
             let judged = judge_alone(&questions);
-            let told =
-                judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_significant));
+            let reported =
+                judged.iter().any(|it| it.effect.iter().chain(&it.pairs).any(is_significant));
             assert_eq!(
-                told,
+                reported,
                 judged
                     .iter()
-                    .any(|it| it.effect.iter().chain(&it.cells).any(is_significant) && it.is_open)
+                    .any(|it| it.effect.iter().chain(&it.pairs).any(is_significant) && it.is_open)
             );
-            reports += usize::from(told);
+            reports += usize::from(reported);
         }
         // 50 are expected at 5 %; 71 is three standard deviations above.
         assert!(reports <= 71, "{reports} of 1000");
     }
 
     #[test]
-    fn intervals_of_effects_and_cells_leave_out_1_exactly_where_they_are_better_or_worse() {
+    fn question_and_pair_intervals_exclude_1_iff_significant() {
         let mut noise = Noise::of(23);
         for effects in
             [[0.0; 6], [0.2; 6], [0.0, 0.0, 0.0, 0.0, 0.0, 0.6], [0.1, 0.1, 0.0, 0.0, -0.1, -0.1]]
@@ -384,7 +384,7 @@ mod tests {
             for _ in 0..50 {
                 let questions = [question(&mut noise, &effects), question(&mut noise, &[0.0; 6])];
                 for it in judge_alone(&questions) {
-                    for judged in it.effect.iter().chain(&it.cells) {
+                    for judged in it.effect.iter().chain(&it.pairs) {
                         let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                         match judged.decision {
                             Decision::Equivalent => {}
@@ -397,11 +397,11 @@ mod tests {
     }
 
     #[test]
-    fn what_says_more_of_questions_is_told_only_when_one_is_answered() {
+    fn secondary_tests_need_at_least_one_significant_question() {
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
         let question = |errors| QuestionTests {
             effect: Some(at(errors)),
-            cells: vec![at(errors)],
+            pairs: vec![at(errors)],
             interactions: Vec::new(),
         };
         let statements = [at(3.5), at(0.2)];
@@ -430,7 +430,7 @@ mod tests {
         let turning = question(&mut noise, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
         let judged = judge_alone(&[turning]).remove(0);
         assert_eq!(judged.effect.expect("a test").decision, Decision::Inconclusive);
-        assert!(judged.is_open && judged.cells.iter().all(is_significant), "{judged:?}");
+        assert!(judged.is_open && judged.pairs.iter().all(is_significant), "{judged:?}");
     }
 
     #[test]
@@ -438,10 +438,10 @@ mod tests {
         let mut noise = Noise::of(37);
         let questions = [question(&mut noise, &[0.4]), question(&mut noise, &[0.4; 6])];
         let judged = judge_alone(&questions).remove(0);
-        assert!(judged.cells[0].p_corrected < 0.05, "{judged:?}");
+        assert!(judged.pairs[0].p_corrected < 0.05, "{judged:?}");
         assert_eq!(
             judged.effect.as_slice(),
-            judged.cells,
+            judged.pairs,
             "its interval is the answer's, corrected among answers"
         );
     }
@@ -456,24 +456,23 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_tested_at_the_share_of_questions_that_are_open_and_closed_ones_at_that_of_their_hypothesis()
-     {
+    fn pair_risk_depends_on_share_of_open_questions_or_hypothesis() {
         // Exactly known effects at this number of standard errors from 1.
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
-        let question = |effect, cells: [f64; 2]| QuestionTests {
+        let question = |effect, pairs: [f64; 2]| QuestionTests {
             effect: Some(at(effect)),
-            cells: cells.map(at).to_vec(),
+            pairs: pairs.map(at).to_vec(),
             interactions: Vec::new(),
         };
         // One clear answer, and one with p = 0.0801.
         let judged = judge_alone(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])]);
         assert_eq!(judged.iter().map(|it| it.is_open).collect::<Vec<_>>(), [true, false]);
         // Two-sided p of 2.5 standard errors is 0.01242; doubled with one of two questions open.
-        assert!((judged[0].cells[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
+        assert!((judged[0].pairs[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
         // Both are rejected at 2.5 %, with one of two questions open.
-        assert!((judged[0].cells[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
+        assert!((judged[0].pairs[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
         // The remaining level is 5 %, of which 2 % are for any pair, half of it for each of two.
-        assert!((judged[1].cells[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
+        assert!((judged[1].pairs[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
         assert!(
             (judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9,
             "{judged:?}"
@@ -484,28 +483,32 @@ mod tests {
     fn metrics(errors: &[f64]) -> Vec<QuestionVerdicts> {
         let metric = |errors: &f64| {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
-            QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+            QuestionTests { effect: Some(test), pairs: vec![test], interactions: Vec::new() }
         };
         judge(&[errors.iter().map(metric).collect()], SIDES, Rules::default()).remove(0)
     }
 
     #[test]
-    fn the_primary_metric_has_nearly_the_whole_level_and_the_others_follow_when_it_was_decided() {
-        let told = |errors: &[f64]| {
-            let told = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_significant);
-            metrics(errors).iter().map(told).collect::<Vec<_>>()
+    fn primary_metric_gets_most_of_the_level_and_gates_the_others() {
+        let reported = |errors: &[f64]| {
+            let reported = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_significant);
+            metrics(errors).iter().map(reported).collect::<Vec<_>>()
         };
         // p = 0.0486 of the primary, 0.0244 of one of two others, after which the third has the
         // whole level: p = 0.0486.
-        assert_eq!(told(&[1.9725, 2.25, 1.97]), [true, true, true]);
-        assert_eq!(told(&[1.9725, 1.97, 1.97]), [true, false, false], "two others share the level");
+        assert_eq!(reported(&[1.9725, 2.25, 1.97]), [true, true, true]);
         assert_eq!(
-            told(&[1.9, 2.25, 3.0]),
+            reported(&[1.9725, 1.97, 1.97]),
+            [true, false, false],
+            "two others share the level"
+        );
+        assert_eq!(
+            reported(&[1.9, 2.25, 3.0]),
             [false, false, false],
             "the primary metric was not decided"
         );
         assert_eq!(
-            told(&[1.9, 2.25, 3.6]),
+            reported(&[1.9, 2.25, 3.6]),
             [false, false, true],
             "what is beyond doubt is in the reserve"
         );
@@ -516,11 +519,11 @@ mod tests {
     }
 
     #[test]
-    fn open_questions_are_counted_for_primary_metrics_and_for_the_others_apart() {
+    fn open_questions_are_counted_separately_for_primary_metrics() {
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
-        let metric = |effect: f64, cells: [f64; 2]| QuestionTests {
+        let metric = |effect: f64, pairs: [f64; 2]| QuestionTests {
             effect: Some(at(effect)),
-            cells: cells.map(at).to_vec(),
+            pairs: pairs.map(at).to_vec(),
             interactions: Vec::new(),
         };
         let (clear, nothing) = (metric(20.0, [20.0, 2.5]), metric(0.1, [0.3, 0.1]));
@@ -531,16 +534,16 @@ mod tests {
         assert_eq!((open(0), open(1)), (vec![true, true], vec![true, false]));
         // Two-sided p of 2.5 standard errors is 0.01242: both primary metrics are open, and one of
         // two others, which doubles it.
-        let p = |metric: usize| judged[0][metric].cells[1].p_corrected;
+        let p = |metric: usize| judged[0][metric].pairs[1].p_corrected;
         assert!((p(0) - 0.012_42).abs() < 1e-4 && (p(1) - 0.024_84).abs() < 1e-4, "{judged:?}");
     }
 
     #[test]
     fn an_effect_that_is_rejected_takes_the_level_of_its_cells_along() {
         let at = |errors: f64| RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
-        let metric = |effect: f64, cells: &[f64]| QuestionTests {
+        let metric = |effect: f64, pairs: &[f64]| QuestionTests {
             effect: Some(at(effect)),
-            cells: cells.iter().map(|errors| at(*errors)).collect(),
+            pairs: pairs.iter().map(|errors| at(*errors)).collect(),
             interactions: Vec::new(),
         };
         // p = 0.0357 of the primary metric's effect, but no pair below 0.05: an effect implies that
@@ -560,7 +563,7 @@ mod tests {
     fn a_primary_metric_without_a_test_leaves_its_place_to_the_next() {
         let tests = |errors: f64| {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
-            QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+            QuestionTests { effect: Some(test), pairs: vec![test], interactions: Vec::new() }
         };
         let judged =
             judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
@@ -571,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_questions_of_two_metrics_nothing_false_is_told_more_often_than_the_risk_allows() {
+    fn false_positive_rate_is_controlled_over_questions_and_metrics() {
         let mut noise = Noise::of(43);
         let mut reports = [0; 2];
         for _ in 0..1000 {
@@ -588,7 +591,7 @@ mod tests {
                         let test = paired(&values).expect("pairs");
                         QuestionTests {
                             effect: Some(test),
-                            cells: vec![test],
+                            pairs: vec![test],
                             interactions: Vec::new(),
                         }
                     };

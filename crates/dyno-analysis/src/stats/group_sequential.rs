@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_looks_after_each_block_is_wrong_no_more_often_than_the_risk_allows() {
+    fn group_sequential_tests_keep_the_false_positive_rate() {
         let most = 12;
         let levels: Vec<f64> =
             (FIRST_INTERIM..=most).map(|block| level_of(0.05, block, most, false)).collect();

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_limit_at_most_one_share_in_twenty_passes_however_trials_differ() {
+    fn share_at_the_limit_passes_at_most_five_percent_of_the_time() {
         let mut noise = Noise::of(11);
         for (trials, deviation) in [(3, 0.3), (3, 0.8), (5, 0.5), (5, 1.0), (10, 0.8)] {
             let mut passed = 0;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn of_three_tests_of_a_share_the_largest_p_value_counts() {
+    fn largest_p_value_of_three_share_tests_is_used() {
         // Computed independently: Student's t with two degrees of freedom in closed form, binomial
         // sums, and the lognormal integral in 200,000 steps.
         let near = |value: f64, expected: f64| {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_unlike_scatter_are_not_called_different_more_often_than_the_risk_allows() {
+    fn pairs_of_unequal_variance_keep_the_false_positive_rate() {
         let mut noise = Noise::of(9);
         let mut reports = 0;
         for _ in 0..600 {

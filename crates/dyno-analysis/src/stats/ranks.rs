@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_for_many_values_is_close_to_the_exact_distribution() {
+    fn normal_approximation_is_close_to_the_exact_distribution() {
         let spread = |factor: f64| -> Vec<f64> {
             (0..30).map(|i| factor * (1.0 + 0.01 * f64::from(i * 37 % 31))).collect()
         };

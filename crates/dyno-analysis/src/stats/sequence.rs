@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_fixed_sequence_each_is_tested_at_the_full_level_until_one_is_not_rejected() {
+    fn fixed_sequence_tests_at_full_level_until_one_is_not_rejected() {
         let passes = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]];
         let found = in_sequence(&hypotheses([0.04, 0.03, 0.2], [1.0, 0.0, 0.0], passes), 0.05);
         assert_eq!(found.iter().map(|it| it.p).collect::<Vec<_>>(), [0.04, 0.04, 0.2]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rejection_implies_is_rejected_with_it_and_passes_its_share_on() {
+    fn implied_hypothesis_is_rejected_and_passes_its_share_on() {
         // The first implies the second, which passes to it; together they pass everything to the
         // third.
         let mut all = hypotheses(

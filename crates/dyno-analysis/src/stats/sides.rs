@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn configurations_of_runs_of_their_own_have_no_stratum_and_each_its_own_degrees() {
+    fn pairs_from_separate_runs_are_combined_without_a_mixed_model() {
         let mut cells = cells(&mut Noise::of(7), 3, [(1, 4), (1, 4)], 0.0);
         for (at, cell) in cells.iter_mut().enumerate() {
             cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_configuration_once() {
+    fn variance_between_runs_is_added_to_a_pairs_error_once() {
         let place = |run| Origin { run, block: 1, start: 0, data_set: 0 };
         let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
         // Each trial is a separate run: the variation includes everything. One run: none of it.

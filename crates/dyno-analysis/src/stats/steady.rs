@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_that_was_left_in_is_found_with_its_length_and_what_it_did_to_the_mean() {
+    fn missed_warm_up_is_detected_with_length_and_effect_on_mean() {
         let mut found = 0;
         for seed in 0..50 {
             let series =

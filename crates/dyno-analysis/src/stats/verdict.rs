@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_at_the_level_of_its_hypothesis_leaves_out_1_exactly_where_it_is_rejected() {
+    fn interval_at_hypothesis_level_excludes_1_exactly_if_rejected() {
         let mut noise = Noise::of(3);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn comparing_a_system_with_itself_finds_nothing_more_often_than_the_risk_allows() {
+    fn comparison_with_itself_keeps_the_false_positive_rate() {
         let mut noise = Noise::of(42);
         let mut verdicts = 0;
         for _ in 0..400 {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_leaves_out_1_exactly_where_the_verdict_is_better_or_worse() {
+    fn interval_excludes_1_exactly_when_better_or_worse() {
         let mut noise = Noise::of(11);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_intervals_beside_better_and_worse_at_most_one_in_twenty_misses_the_truth() {
+    fn significant_intervals_miss_the_truth_at_most_one_in_twenty() {
         let mut noise = Noise::of(5);
         for differing in [2, 10] {
             let (mut missed, mut families) = (0.0, 0.0);
@@ -347,7 +347,7 @@ mod tests {
                 let family = family(&mut noise, differing);
                 let tests: Vec<_> = family.iter().map(|(_, test)| *test).collect();
                 let judged = judge(&tests, Rules::default());
-                let told: Vec<bool> = family
+                let reported: Vec<bool> = family
                     .iter()
                     .zip(&judged)
                     .filter(|(_, it)| {
@@ -356,8 +356,8 @@ mod tests {
                     .map(|((truth, _), it)| it.low.ln() > *truth || it.high.ln() < *truth)
                     .collect();
                 families += 1.0;
-                let misses = told.iter().filter(|is_missed| **is_missed).count() as f64;
-                missed += if told.is_empty() { 0.0 } else { misses / told.len() as f64 };
+                let misses = reported.iter().filter(|is_missed| **is_missed).count() as f64;
+                missed += if reported.is_empty() { 0.0 } else { misses / reported.len() as f64 };
             }
             // The rate has a standard deviation of at most 0.25 per family: 0.0875 is three
             // standard deviations of the mean above 0.05.
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_have_been_seen_is_told_at_the_risk_of_the_verdict() {
+    fn detectable_ratio_is_reported_at_the_level_of_the_verdict() {
         let test = paired(&[(104.0, 100.0), (97.0, 100.0), (101.0, 100.0), (108.0, 100.0)])
             .expect("pairs");
         let (alone, among) =

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scatter_of_means_is_told_from_the_seconds_in_them_also_where_these_hang_together() {
+    fn variance_of_means_is_correct_for_autocorrelated_seconds() {
         for (carried, length) in [(0.0, 10), (0.5, 10), (0.5, 30)] {
             let mut noise = Noise::of(13);
             let trial = |noise: &mut Noise| {
@@ -68,9 +68,12 @@ mod tests {
             };
             let trials: Vec<Vec<f64>> = (0..400).map(|_| trial(&mut noise)).collect();
             let means: Vec<f64> = trials.iter().filter_map(|it| mean(it)).map(f64::ln).collect();
-            let (told, true_one) =
+            let (reported, true_one) =
                 (variance_of_means(&trials).expect("enough"), variance(&means).expect("many"));
-            assert!((told / true_one - 1.0).abs() < 0.25, "{carried} {length}: {told} {true_one}");
+            assert!(
+                (reported / true_one - 1.0).abs() < 0.25,
+                "{carried} {length}: {reported} {true_one}"
+            );
         }
     }
 

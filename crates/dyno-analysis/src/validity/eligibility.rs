@@ -95,7 +95,7 @@ fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
     let invalid =
         record.warnings.iter().filter(|warning| record.severity(warning) == Severity::Invalid);
     let nothing = record.is_valid() && !record.has_committed();
-    invalid.filter_map(held).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
+    invalid.filter_map(reason_of).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
 }
 
 /// Why a background workload did not work: the load was then lower than specified. An error that
@@ -103,7 +103,7 @@ fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
 fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
     match of_workload(record)? {
         NotWorkingReason::NothingCommitted => {
-            record.was_asked().then_some(NotWorkingReason::BackgroundNothingCommitted)
+            record.had_work().then_some(NotWorkingReason::BackgroundNothingCommitted)
         }
         NotWorkingReason::Failures => Some(NotWorkingReason::BackgroundFailures),
         NotWorkingReason::FellBehind => Some(NotWorkingReason::BackgroundFellBehind),
@@ -121,7 +121,7 @@ pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWork
 }
 
 /// The reason for which a warning counts against the configuration, if any.
-fn held(warning: &Warning) -> Option<NotWorkingReason> {
+fn reason_of(warning: &Warning) -> Option<NotWorkingReason> {
     match warning {
         Warning::SystemFailed { .. } | Warning::ServerRestarted { .. } => {
             Some(NotWorkingReason::SystemFailed)
@@ -137,13 +137,13 @@ fn held(warning: &Warning) -> Option<NotWorkingReason> {
 /// so does the best system if its machine or generator stalls.
 pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
     use NotWorkingReason as Reason;
-    let held = held(warning);
-    let place = match held {
+    let reason = reason_of(warning);
+    let place = match reason {
         Some(Reason::SystemFailed | Reason::NotMeasured | Reason::CutShort) => 0,
         None => 1,
         Some(_) => 2,
     };
-    (place, held)
+    (place, reason)
 }
 
 /// The warning that makes most trials invalid. A trial with several counts for their cause; among
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_main_reason_is_the_cause_of_the_others_and_not_what_follows_from_it() {
+    fn main_reason_is_the_cause_rather_than_its_consequences() {
         let died = || Warning::SystemFailed { reason: "out of memory".into() };
         let failures = || Warning::Failures { failed: 12, share: 0.2 };
         let behind = || Warning::FellBehind { share: 0.5, unstarted: 9 };

@@ -51,7 +51,7 @@ mod tests {
     use dyno_model::units::Nanos;
 
     #[test]
-    fn the_trial_with_the_fewest_transactions_says_how_long_all_must_measure() {
+    fn trial_with_fewest_transactions_sets_the_required_duration() {
         let ten_seconds = LoadPlan::new(StopRule::Duration(Nanos(10_000_000_000)));
         let of = |counts: &[u64], metric| shortage(counts, metric, &ten_seconds);
         let found = of(&[640, 700], ComparisonMetric::P99Ms).expect("too few");

@@ -21,7 +21,7 @@ fn loopback_sockets_and_files_are_on_this_machine_and_others_are_not() {
 /// Each row: an engine, the values in its variable and its file, and the password that its own
 /// client programs send then.
 #[test]
-fn a_missing_password_is_taken_from_the_sources_of_the_databases_own_clients() {
+fn missing_password_is_read_from_native_client_sources() {
     let rows = [
         (Engine::Postgres, "of variable", "h:1:d:me:of file", "of variable"),
         (Engine::Postgres, "", "h:1:d:me:of file", "of file"),

@@ -3,13 +3,13 @@
 use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
-use crate::lock;
 use crate::timeout::{CHECK_INTERVAL, TimeoutPolicy, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::random::SplitMix64;
+use dyno_model::sync::lock;
 use dyno_model::target::Target;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

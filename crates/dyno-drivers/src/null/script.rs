@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_of_a_kind_of_statement_overrides_the_plain_one_in_any_order() {
+    fn statement_specific_option_overrides_general_one_in_any_order() {
         let script =
             Script::parse("update.latency_us=5..9,latency_us=exp:2,connect.fail=not-ready:1")
                 .unwrap();

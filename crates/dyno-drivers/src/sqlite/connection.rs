@@ -3,13 +3,13 @@
 use super::error::failure;
 use super::literal;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
-use crate::lock;
 use crate::sql_text::Template;
 use crate::timeout::{REST, TimedOut, TimeoutPolicy, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value, too_many_rows};
 use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -396,9 +396,9 @@ impl Driver for Connection {
         }
         let mut busy = BUSY_TIMEOUT;
         if target.session_setup.iter().any(|sql| is_about_waiting(sql)) {
-            let told =
+            let reported =
                 connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
-            busy = Duration::from_millis(told.map_err(failure)?.into());
+            busy = Duration::from_millis(reported.map_err(failure)?.into());
         }
         ending.watch(&mut connection, busy)?;
         let database = Database::new(connection, |_| Prepared(Vec::new()));

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_classified_by_number_and_unlisted_extended_codes_by_their_primary_code() {
+    fn error_codes_map_by_number_and_unlisted_ones_by_primary_code() {
         let rows = [
             (5, FailureKind::Busy),
             (261, FailureKind::Busy),

@@ -90,12 +90,13 @@ mod tests {
     fn a_slow_resolver_blocks_no_other_client_of_the_event_loop() {
         let reactor = Reactor::new().unwrap();
         let mut executor = Executor::new(reactor.clone());
-        let (say, told) = channel();
+        let (say, reported) = channel();
         let resolved = Rc::new(Cell::new(None));
         let there = Rc::clone(&resolved);
         executor.spawn(async move {
             let answer =
-                elsewhere(move || told.recv_timeout(TIMEOUT).map_err(io::Error::other)).unwrap();
+                elsewhere(move || reported.recv_timeout(TIMEOUT).map_err(io::Error::other))
+                    .unwrap();
             let io = Io::Reactor(reactor);
             there.set(
                 awaited(&answer, &io, Instant::now() + TIMEOUT).await.map(|answer| answer.is_ok()),
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_addresses_are_resolved_and_invalid_ones_are_unknown_hosts() {
+    fn hosts_are_resolved_and_invalid_names_are_unknown_hosts() {
         let deadline = || Instant::now() + TIMEOUT;
         let ask = |host: &str| block_on(addresses(host, 7, &Io::Blocking, deadline()));
         assert_eq!(ask("127.0.0.1").unwrap(), [SocketAddr::from(([127, 0, 0, 1], 7))]);

@@ -1,9 +1,9 @@
 //! TLS with rustls on the same non-blocking sockets.
 
-use crate::lock;
 use dyno_files::{SCRIPT_MAX, open, reason};
 use dyno_model::address::SYSTEM_AUTHORITIES;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use dyno_model::target::{ClientCertificate, Tls};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

@@ -146,7 +146,7 @@ fn data_after_a_close_notification_is_discarded_without_delay() {
 }
 
 #[test]
-fn an_answer_larger_than_the_session_buffer_is_read_in_pieces_of_any_size() {
+fn large_encrypted_answers_are_read_in_pieces_of_any_size() {
     // Records of maximum length, and short ones, many of which arrive with one read.
     for record in [17_000, 700, 40] {
         for piece in [100, 4_096, 65_536] {
@@ -170,9 +170,9 @@ fn an_answer_larger_than_the_session_buffer_is_read_in_pieces_of_any_size() {
 #[test]
 fn a_dropped_read_loses_nothing() {
     let came = on_event_loop(async |io| {
-        let (say, told) = channel();
+        let (say, reported) = channel();
         let port = peer(move |mut session, socket| {
-            told.recv_timeout(TIMEOUT).unwrap();
+            reported.recv_timeout(TIMEOUT).unwrap();
             socket.write_all(&encrypted(&mut session, [&b"late"[..]])).unwrap();
         });
         let mut stream = connect(port, &io).await;
@@ -190,9 +190,9 @@ fn a_dropped_write_is_completed_by_the_next_one() {
     let sent = text.clone();
     let length = text.len() + b" and more".len();
     on_event_loop(async move |io| {
-        let (say, told) = channel();
+        let (say, reported) = channel();
         let port = peer(move |mut session, socket| {
-            told.recv_timeout(TIMEOUT).unwrap();
+            reported.recv_timeout(TIMEOUT).unwrap();
             let mut read = vec![0; length];
             rustls::Stream::new(&mut session, socket).read_exact(&mut read).unwrap();
             came.send(read).unwrap();
@@ -258,7 +258,7 @@ fn requests_are_sent_over_an_encrypted_connection() {
 }
 
 #[test]
-fn an_encrypted_body_without_a_length_is_complete_only_with_a_close_notification() {
+fn encrypted_body_without_length_requires_a_close_notify() {
     for has_farewell in [true, false] {
         let client = async move |io: Io| {
             let port = peer(move |mut session, socket| {
@@ -289,17 +289,17 @@ fn a_connection_closed_by_its_service_while_idle_accepts_no_request() {
     // With a close notification, with an unsolicited answer, and silently.
     for way in 0..3 {
         let client = async move |io: Io| {
-            let (say, told) = channel();
+            let (say, reported) = channel();
             let (renew, renewed) = channel();
             let port = peer(move |mut session, socket| {
                 hear(&mut session, socket);
                 session.writer().write_all(ok).unwrap();
                 socket.write_all(&drained(&mut session)).unwrap();
-                told.recv_timeout(TIMEOUT).unwrap();
+                reported.recv_timeout(TIMEOUT).unwrap();
                 session.refresh_traffic_keys().unwrap();
                 socket.write_all(&drained(&mut session)).unwrap();
                 renew.send(()).unwrap();
-                told.recv_timeout(TIMEOUT).unwrap();
+                reported.recv_timeout(TIMEOUT).unwrap();
                 match way {
                     0 => session.send_close_notify(),
                     1 => session.writer().write_all(late).unwrap(),
@@ -326,7 +326,7 @@ fn a_connection_closed_by_its_service_while_idle_accepts_no_request() {
 }
 
 #[test]
-fn an_unencrypted_connection_closed_by_its_service_while_idle_accepts_no_request() {
+fn unencrypted_connection_closed_while_idle_is_not_open() {
     for last in ["", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"] {
         let client = async move |io: Io| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -58,7 +58,7 @@ fn a_hanging_statement_is_ended_by_breaking_its_connection() {
 }
 
 #[test]
-fn an_sqlite_client_is_interrupted_while_waiting_for_a_lock_and_its_pragma_reads_as_set() {
+fn sqlite_lock_wait_is_interrupted_and_busy_timeout_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
         session_setup: vec!["PRAGMA busy_timeout = 86400000".to_owned()],

@@ -44,10 +44,10 @@ fn in_a_namespace() {
     command.arg(std::env::current_exe().unwrap()).args(["--exact", "--nocapture"]);
     command.arg("names::a_host_name_is_resolved_anew_for_every_connection");
     let ended = command.env(HOSTS, hosts.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
-    if ended.status.code() == Some(77) || told.starts_with("unshare:") {
-        eprintln!("skipped: this account cannot mount a file over /etc/hosts: {told}");
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    if ended.status.code() == Some(77) || reported.starts_with("unshare:") {
+        eprintln!("skipped: this account cannot mount a file over /etc/hosts: {reported}");
         return;
     }
-    assert!(ended.status.success(), "{}{told}", String::from_utf8_lossy(&ended.stdout));
+    assert!(ended.status.success(), "{}{reported}", String::from_utf8_lossy(&ended.stdout));
 }

@@ -129,7 +129,7 @@ fn affected_counts_only_rows_of_this_statement() {
 }
 
 #[test]
-fn a_write_after_a_read_conflicts_at_once_and_after_a_foreign_commit_as_snapshot() {
+fn conflicting_write_is_busy_then_snapshot_after_other_commit() {
     let folder = folder();
     let (mut first, mut second) = two_on_one_row(&folder, "WAL");
     for connection in [&mut first, &mut second] {

@@ -63,10 +63,10 @@ fn ask_once_connected(
 /// Sends a query without a limit; an interrupt comes once the connection is open, before or after
 /// the query is sent.
 fn ask_until_requested(target: &Target, sql: &'static str) {
-    let requests = Arc::new(AtomicUsize::new(0));
-    let timeout = TimeoutPolicy::new(FOR_EVER).hearing(Arc::clone(&requests)).hasty();
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    let timeout = TimeoutPolicy::new(FOR_EVER).counting(Arc::clone(&interrupts)).hasty();
     let failure =
-        ask_once_connected(target, timeout, sql, move || requests.store(1, Ordering::Relaxed));
+        ask_once_connected(target, timeout, sql, move || interrupts.store(1, Ordering::Relaxed));
     let said = ["the server did not answer within 500ms", "interrupted before the server answered"];
     assert!(said.contains(&failure.message.as_str()), "{}: {failure}", target.engine);
 }
@@ -92,11 +92,11 @@ fn an_interrupt_ends_a_query_and_a_login() {
         // The kernel accepts the connection, but there is no greeting.
         let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let target = at(engine, silent.local_addr().expect("it is bound"));
-        let requests = Arc::new(AtomicUsize::new(0));
-        let timeout = TimeoutPolicy::new(FOR_EVER).hearing(Arc::clone(&requests));
+        let interrupts = Arc::new(AtomicUsize::new(0));
+        let timeout = TimeoutPolicy::new(FOR_EVER).counting(Arc::clone(&interrupts));
         std::thread::spawn(move || {
             let connection = silent.accept();
-            requests.store(1, Ordering::Relaxed);
+            interrupts.store(1, Ordering::Relaxed);
             // Stays open during the test.
             std::mem::forget((silent, connection));
         });
@@ -113,8 +113,8 @@ fn a_query_after_an_interrupt_is_answered_by_a_healthy_server() {
     for (protocol, engine) in SERVERS {
         let server =
             serve(protocol, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
-        let requests = Arc::new(AtomicUsize::new(1));
-        let io = Io::WithTimeout(TimeoutPolicy::new(FOR_EVER).hearing(requests).unhurried());
+        let interrupts = Arc::new(AtomicUsize::new(1));
+        let io = Io::WithTimeout(TimeoutPolicy::new(FOR_EVER).counting(interrupts).unhurried());
         let mut connection =
             block_on(Connection::connect(&at(engine, server.local_addr), &io)).expect("it is well");
         block_on(connection.query("SELECT 1", &mut Discard)).expect("it answers");
@@ -127,12 +127,12 @@ fn a_query_after_an_interrupt_is_answered_by_a_healthy_server() {
 fn cleaning_up_is_not_interrupted() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
-        let requests = Arc::new(AtomicUsize::new(0));
+        let interrupts = Arc::new(AtomicUsize::new(0));
         // Longer than an interrupt leaves to other queries.
         let limit = Duration::from_millis(700);
-        let timeout = TimeoutPolicy::new(limit).hearing(Arc::clone(&requests)).unhurried();
+        let timeout = TimeoutPolicy::new(limit).counting(Arc::clone(&interrupts)).unhurried();
         let failure = ask_once_connected(&target, timeout, "DROP TABLE t", move || {
-            requests.store(1, Ordering::Relaxed);
+            interrupts.store(1, Ordering::Relaxed);
         });
         assert_eq!(failure.message, "the server did not answer within 700ms", "{engine}");
         server.stop().expect("it ends");
@@ -147,8 +147,8 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
         let server = serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
         let target = at(engine, server.local_addr);
         let target = Target { connect_timeout: Duration::from_millis(200), ..target };
-        let requests = Arc::new(AtomicUsize::new(0));
-        let timeout = TimeoutPolicy::for_work(&target).hearing(Arc::clone(&requests));
+        let interrupts = Arc::new(AtomicUsize::new(0));
+        let timeout = TimeoutPolicy::for_work(&target).counting(Arc::clone(&interrupts));
         let asking = std::thread::spawn({
             let target = Target { connect_timeout: FOR_EVER, ..target };
             move || {
@@ -168,7 +168,7 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
             assert!(!asking.is_finished(), "{engine}: it did not wait on");
             std::thread::yield_now();
         }
-        requests.store(1, Ordering::Relaxed);
+        interrupts.store(1, Ordering::Relaxed);
         let failure = in_time(|| asking.join()).expect("no panic");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
         server.stop().expect("it ends");
@@ -224,7 +224,7 @@ fn work_ends_when_the_server_accepts_no_connection() {
 }
 
 #[test]
-fn sqlite_is_interrupted_during_a_statement_and_while_waiting_for_a_lock() {
+fn sqlite_statements_and_lock_waits_are_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
         connect_timeout: FOR_EVER,
@@ -246,12 +246,12 @@ fn sqlite_is_interrupted_during_a_statement_and_while_waiting_for_a_lock() {
 fn work_after_an_interrupt_ends_as_soon_as_the_server_is_found_silent() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
-        let work = TimeoutPolicy::for_work(&target).hearing(Arc::new(AtomicUsize::new(1)));
+        let work = TimeoutPolicy::for_work(&target).counting(Arc::new(AtomicUsize::new(1)));
         for timeout in [work.clone(), work.unhurried()] {
             let failure = ask(&target, timeout, "SELECT sum(c2) FROM rush");
             assert_eq!(failure.message, "interrupted before the server answered", "{engine}");
         }
-        let quick = TimeoutPolicy::for_questions(&target).hearing(Arc::new(AtomicUsize::new(1)));
+        let quick = TimeoutPolicy::for_questions(&target).counting(Arc::new(AtomicUsize::new(1)));
         let failure = ask(&target, quick, "SHOW GLOBAL STATUS");
         assert_eq!(failure.message, "interrupted before the server answered", "{engine}");
         server.stop().expect("it ends");
@@ -259,11 +259,11 @@ fn work_after_an_interrupt_ends_as_soon_as_the_server_is_found_silent() {
 }
 
 #[test]
-fn statements_ordered_by_the_user_have_no_limit_and_end_on_an_interrupt() {
+fn user_statements_have_no_timeout_but_can_be_interrupted() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
-        let requests = Arc::new(AtomicUsize::new(0));
-        let timeout = TimeoutPolicy::endless().hearing(Arc::clone(&requests));
+        let interrupts = Arc::new(AtomicUsize::new(0));
+        let timeout = TimeoutPolicy::endless().counting(Arc::clone(&interrupts));
         let ordered = std::thread::spawn({
             let target = target.clone();
             move || ask(&target, timeout, "CREATE INDEX i ON t (c)")
@@ -276,7 +276,7 @@ fn statements_ordered_by_the_user_have_no_limit_and_end_on_an_interrupt() {
         let failure = ask(&target, TimeoutPolicy::for_questions(&short), "SHOW VARIABLES");
         assert_eq!(failure.message, "the server did not answer within 600ms", "{engine}");
         assert!(!ordered.is_finished(), "{engine}: nobody has asked for its end");
-        requests.store(1, Ordering::Relaxed);
+        interrupts.store(1, Ordering::Relaxed);
         let failure = ordered.join().expect("no panic");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
         server.stop().expect("it ends");

@@ -2,8 +2,9 @@
 
 use dyno_model::engine::{Engine, Execution};
 use dyno_model::record::WorkersTried;
+use dyno_model::sync::lock;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Number of clients of a PostgreSQL server on this machine above which more workers than one per
 /// processor perform better.
@@ -52,7 +53,7 @@ impl MeasuredWorkers {
         key: Key,
         measure: impl FnOnce() -> Result<Vec<WorkersTried>, E>,
     ) -> Result<Vec<WorkersTried>, E> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         if let Some(tried) = all.get(&key) {
             return Ok(tried.clone());
         }

@@ -4,10 +4,11 @@
 use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
 use super::load::{load, with_filled};
 use crate::workload::{TableDefinition, count_rows};
-use dyno_drivers::{Connection, Driver, block_on, lock};
+use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::reason::Reason;
+use dyno_model::sync::lock;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;

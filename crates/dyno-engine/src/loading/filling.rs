@@ -2,9 +2,10 @@
 
 use crate::workload::{DataSet, TableDefinition};
 use dyno_drivers::{
-    BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on, lock,
+    BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on,
 };
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use dyno_model::target::Target;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;

@@ -128,12 +128,12 @@ pub enum PartReport {
     /// It loads data, before a trial.
     Loading(LoadReport),
     /// A message of its program for the terminal.
-    Said(String),
+    Message(String),
 }
 
 /// What is known of each generator.
 #[derive(Default)]
-struct Progress {
+struct GeneratorState {
     connected: u32,
     is_ready: bool,
     /// Its intervals are complete up to this time, nanoseconds since the epoch.
@@ -152,7 +152,7 @@ pub(crate) fn measure(
     listener: &mut dyn Listener,
 ) -> Result<(Measured, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
-    let each = generators.parts().iter().map(|_| Progress::default()).collect();
+    let each = generators.parts().iter().map(|_| GeneratorState::default()).collect();
     let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
         .with_stages(StageTally::of(input.load));
     let mut coordinator = Coordinator { kinds, generators, input, each, collector };
@@ -168,7 +168,7 @@ struct Coordinator<'a> {
     kinds: &'a SampleNames,
     generators: &'a dyn Generators,
     input: &'a LoadInput<'a>,
-    each: Vec<Progress>,
+    each: Vec<GeneratorState>,
     collector: Collector,
 }
 
@@ -194,7 +194,7 @@ impl Coordinator<'_> {
                     });
                 }
                 Some((from, PartReport::Ready)) => self.each[from].is_ready = true,
-                Some((_, PartReport::Said(text))) => listener.said(&text),
+                Some((_, PartReport::Message(text))) => listener.message_of_generator(&text),
                 Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, reason)),
                 Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
                 None => {}
@@ -223,15 +223,15 @@ impl Coordinator<'_> {
         listener: &mut dyn Listener,
     ) -> Result<Watch, TrialError> {
         let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
-        let mut is_told = false;
+        let mut is_reported = false;
         while self.each.iter().any(|it| it.result.is_none()) {
             watch.check(window, &self.collector, self.input, listener);
             start.stop_together(window);
             let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
-            if let (Some(cause), false) = (window.stop_cause(), is_told) {
-                is_told = true;
+            if let (Some(cause), false) = (window.stop_cause(), is_reported) {
+                is_reported = true;
                 self.generators.stop(&cause);
             }
             let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
@@ -240,7 +240,7 @@ impl Coordinator<'_> {
                 return Err(self.failed(from, "it did not end in time"));
             }
             match self.generators.next(CHECK_INTERVAL)? {
-                Some((_, PartReport::Said(text))) => listener.said(&text),
+                Some((_, PartReport::Message(text))) => listener.message_of_generator(&text),
                 Some((from, report)) => self.take(from, report, window)?,
                 None => continue,
             }
@@ -282,7 +282,7 @@ impl Coordinator<'_> {
             PartReport::Connected(_)
             | PartReport::Ready
             | PartReport::Loading(_)
-            | PartReport::Said(_) => {}
+            | PartReport::Message(_) => {}
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Ways to interrupt a blocked thread from another thread.
 
-use dyno_drivers::lock;
+use dyno_model::sync::lock;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 type Interrupt = Box<dyn Fn() + Send>;
@@ -13,35 +13,35 @@ pub struct Interrupters(Mutex<Vec<Option<Interrupt>>>);
 #[must_use = "dropping the guard takes the interrupter out again"]
 pub struct InterrupterGuard {
     interrupters: Arc<Interrupters>,
-    place: usize,
+    slot: usize,
 }
 
 impl Interrupters {
     /// Registers an interrupter of a statement in progress for as long as the guard lives.
     pub fn add(self: &Arc<Self>, interrupt: Interrupt) -> InterrupterGuard {
-        let mut places = self.places();
-        let free = places.iter().position(Option::is_none);
-        let place = free.unwrap_or(places.len());
+        let mut slots = self.slots();
+        let free = slots.iter().position(Option::is_none);
+        let slot = free.unwrap_or(slots.len());
         match free {
-            Some(place) => places[place] = Some(interrupt),
-            None => places.push(Some(interrupt)),
+            Some(slot) => slots[slot] = Some(interrupt),
+            None => slots.push(Some(interrupt)),
         }
-        InterrupterGuard { interrupters: Arc::clone(self), place }
+        InterrupterGuard { interrupters: Arc::clone(self), slot }
     }
 
     /// Interrupts whatever the thread waits for.
     pub(crate) fn interrupt(&self) {
-        self.places().iter().flatten().for_each(|interrupt| interrupt());
+        self.slots().iter().flatten().for_each(|interrupt| interrupt());
     }
 
-    fn places(&self) -> MutexGuard<'_, Vec<Option<Interrupt>>> {
+    fn slots(&self) -> MutexGuard<'_, Vec<Option<Interrupt>>> {
         lock(&self.0)
     }
 }
 
 impl Drop for InterrupterGuard {
     fn drop(&mut self) {
-        self.interrupters.places()[self.place] = None;
+        self.interrupters.slots()[self.slot] = None;
     }
 }
 
@@ -66,6 +66,6 @@ mod tests {
         let _third = interrupters.add(count(100));
         interrupters.interrupt();
         assert_eq!(calls.load(Ordering::Relaxed), 110);
-        assert_eq!(interrupters.places().len(), 2, "the free place was used again");
+        assert_eq!(interrupters.slots().len(), 2, "the free place was used again");
     }
 }

@@ -22,11 +22,11 @@ use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{Period, Window};
-use dyno_drivers::lock;
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::Failed;
 use dyno_model::secret::Secret;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
@@ -447,17 +447,17 @@ fn run_client<S: Script>(
     let outcome = script.run(client, meter);
     let Some((window, cpu)) = started.get() else {
         let message = outcome
-            .map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
+            .map_or_else(|problem| problem.0, |()| "the script ended before it was ready".into());
         // If the run was called off meanwhile, the receiver is gone.
         let _ = reports.send(WorkerMessage::InitFailed(client, message));
         return WorkerReport::default();
     };
-    if let Err(trouble) = outcome
+    if let Err(problem) = outcome
         && !window.is_cut(window.now())
     {
-        window.stop(trouble.0.clone().into());
+        window.stop(problem.0.clone().into());
         let _ = reports
-            .send(WorkerMessage::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
+            .send(WorkerMessage::Fatal(Fatal { client, cause: FatalCause::Script(problem.0) }));
     }
     let statements = lock(&recorder).statements_sent();
     WorkerReport { record: cpu.finish(window, 1, statements, None), ..Default::default() }

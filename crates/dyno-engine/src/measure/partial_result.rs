@@ -43,7 +43,7 @@ pub struct PartialResult {
     pub(crate) generator: GeneratorRecord,
     pub(crate) steal: f64,
     pub(crate) is_debug_build: bool,
-    pub(crate) troubles: Vec<Reason>,
+    pub(crate) problems: Vec<Reason>,
     pub(crate) fatal: Option<Fatal>,
     pub(crate) is_cut_off: bool,
     pub(crate) left_behind: Vec<ClientId>,
@@ -80,7 +80,7 @@ impl PartialResult {
         self.generator.add(other.generator);
         self.steal = self.steal.max(other.steal);
         self.is_debug_build |= other.is_debug_build;
-        self.troubles.extend(other.troubles);
+        self.problems.extend(other.problems);
         self.fatal = self.fatal.take().or(other.fatal);
         self.is_cut_off |= other.is_cut_off;
         self.left_behind.extend(other.left_behind);
@@ -241,12 +241,12 @@ impl EndedMeasurement<'_> {
                 steal: result.steal,
                 is_debug_build: result.is_debug_build,
                 stopped: window.stop_cause(),
-                troubles: result.troubles,
+                problems: result.problems,
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
-                committed_in_all: totals.committed,
-                unfinished_in_all: totals.unfinished(),
-                commits_sent_in_all: commits(&totals.sent),
-                commits_refused_in_all: commits(&totals.refused),
+                committed_total: totals.committed,
+                unfinished_total: totals.unfinished(),
+                commits_sent_total: commits(&totals.sent),
+                commits_refused_total: commits(&totals.refused),
                 ..Facts::default()
             },
             fatal: result.fatal,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_generators_leave_is_added_or_the_worst_of_them_and_each_is_described_by_its_own() {
+    fn combined_results_use_sum_or_worst_and_parts_keep_their_own() {
         let result = |steal, unstarted, is_cut_off| PartialResult {
             steal,
             unstarted,

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_second_without_a_commit_is_told_once_and_so_is_its_end() {
+    fn half_a_second_without_a_commit_is_reported_once_and_so_is_its_end() {
         let mut stall = StallDetector::default();
         assert_eq!(stall.check(1000 * MS, || activity(900, 999)), None);
         assert_eq!(

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_stops_all_worker_pools_and_none_of_them_is_said_to_have_stopped() {
+    fn user_interrupt_is_reported_as_such_by_all_worker_pools() {
         let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
         let window = || Window::new(start.epoch, &load, None);

@@ -51,7 +51,7 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
 }
 
 #[test]
-fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
+fn early_end_of_a_worker_pool_stops_the_other_pools() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
     measured(&load, &start.named("report"), |window| window.stop(no_table()));
@@ -62,7 +62,7 @@ fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
 }
 
 #[test]
-fn a_worker_pool_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() {
+fn finished_worker_pool_is_not_marked_as_stopped_by_another() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
     let start = Start::soon();
     let background = Window::new(start.epoch, &load, None);

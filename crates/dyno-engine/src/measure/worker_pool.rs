@@ -15,11 +15,11 @@ use crate::recording::stages::StageTally;
 use crate::recording::{Batch, Collector, Recorder, Sample, SampleNames, SharedRecorder};
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
-use dyno_drivers::lock;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::reason::Reason;
 use dyno_model::record::{GeneratorRecord, WorkerRecord};
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -79,7 +79,7 @@ pub(crate) struct WorkerReport {
     /// How late timers fired, nanoseconds.
     pub(crate) lags: Vec<u64>,
     /// An error of the worker itself.
-    pub(crate) trouble: Option<Reason>,
+    pub(crate) problem: Option<Reason>,
 }
 
 /// A worker's ends of all channels to the coordinator.
@@ -191,7 +191,7 @@ impl<'a> WorkerPool<'a> {
         let (reports, batches) =
             self.senders.clone().expect("all workers are spawned before measuring begins");
         let index = self.workers.len() as u32;
-        let (go, told) = channel();
+        let (go, reported) = channel();
         let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
         let shared = recorder.inner();
         let interrupters = Arc::new(Interrupters::default());
@@ -200,7 +200,7 @@ impl<'a> WorkerPool<'a> {
             reports: reports.clone(),
             recorder,
             interrupters: Arc::clone(&interrupters),
-            go: told,
+            go: reported,
         };
         let mut builder = std::thread::Builder::new().name(format!("dyno-worker-{index}"));
         if let Some(stack) = stack {
@@ -218,8 +218,8 @@ impl<'a> WorkerPool<'a> {
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = FailureKind::Other.failure("a generator worker panicked");
                     let _ = reports.send(WorkerMessage::ConnectFailed(failure));
-                    let trouble = Some(Reason::WorkerPanicked);
-                    WorkerReport { trouble, ..Default::default() }
+                    let problem = Some(Reason::WorkerPanicked);
+                    WorkerReport { problem, ..Default::default() }
                 });
                 // The receiver is gone after clients failed to connect, and for an abandoned
                 // worker.
@@ -501,7 +501,7 @@ impl<'a> WorkerPool<'a> {
         for report in self.reports {
             workers.push(report.record);
             lags.extend(report.lags);
-            result.troubles.extend(report.trouble);
+            result.problems.extend(report.problem);
         }
         result.generator = GeneratorRecord {
             workers,

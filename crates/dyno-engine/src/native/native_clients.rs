@@ -151,7 +151,7 @@ mod tests {
     use dyno_model::target::{Endpoint, Engine};
 
     #[test]
-    fn a_client_stays_in_its_database_however_often_it_has_to_connect_and_moves_on_between_nodes() {
+    fn client_keeps_database_on_reconnect_and_rotates_over_nodes() {
         let target = |name: &str| Target {
             database: name.to_owned(),
             ..Target::new(Engine::Postgres, Endpoint::InProcess)

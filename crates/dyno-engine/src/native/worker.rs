@@ -15,9 +15,10 @@ use crate::window::Window;
 use crate::worker_count::default_workers;
 use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
-use dyno_drivers::{Executor, Io, block_on, lock};
+use dyno_drivers::{Executor, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::fault::Expected;
+use dyno_model::sync::lock;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
@@ -176,7 +177,7 @@ async fn connect_with_retry<T>(
 /// Drives all clients of the assignment on one event loop, on its own thread.
 fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     drive(assignment).unwrap_or_else(|error| WorkerReport {
-        trouble: Some(format!("event loop: {error}").into()),
+        problem: Some(format!("event loop: {error}").into()),
         ..Default::default()
     })
 }
@@ -271,7 +272,7 @@ fn work<W: Workload>(
     let counters = reactor.take_counters();
     let statements = assignment.statements_sent();
     let record = meter.finish(window, assignment.clients.len() as u32, statements, Some(&counters));
-    Ok(WorkerReport { record, lags: counters.timer_lags, trouble: None })
+    Ok(WorkerReport { record, lags: counters.timer_lags, problem: None })
 }
 
 async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, window: Arc<Window>) {
@@ -310,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_without_room_is_asked_again_and_other_failures_are_told_at_once() {
+    fn out_of_connections_is_retried_and_other_failures_are_not() {
         let attempts = |kind: FailureKind, limit: Duration| {
             let mut attempts = 0;
             let outcome = block_on(connect_with_retry(&Io::Blocking, limit, async || {

@@ -59,17 +59,13 @@ pub(crate) fn tried<W: Workload>(
                     input.interrupts,
                 )
             };
-            let record = run(&one, &mut Silent)?;
+            let record = run(&one, &mut ())?;
             tried[place].per_second +=
                 record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
         }
         Ok(tried)
     })
 }
-
-/// Discards the events of loads that only serve to choose the number of workers.
-struct Silent;
-impl Listener for Silent {}
 
 fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
     let load = input.load;

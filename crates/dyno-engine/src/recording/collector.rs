@@ -45,7 +45,7 @@ pub(crate) struct Collector {
     first_open: u64,
     /// Interval of the last sample, since the next usually belongs to it too: start, end, and
     /// position among the open intervals.
-    last_place: (u64, u64, usize),
+    last_position: (u64, u64, usize),
     /// Counted commits so far.
     pub(crate) committed: u64,
     /// End of the last counted sample.
@@ -99,7 +99,7 @@ impl Collector {
             lag: latency::histogram(),
             open_intervals: VecDeque::new(),
             first_open: 0,
-            last_place: (0, 0, 0),
+            last_position: (0, 0, 0),
             committed: 0,
             last_end: 0,
             gaps: Gaps::default(),
@@ -127,7 +127,7 @@ impl Collector {
     pub(crate) fn merge(&mut self, interval: &IntervalRecord) {
         interval.commits.iter().for_each(|span| self.gaps.note_span(*span));
         self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
-        let place = self.place(interval.start.0);
+        let place = self.position_of(interval.start.0);
         self.open_intervals[place].add(interval);
     }
 
@@ -176,7 +176,7 @@ impl Collector {
     #[inline]
     fn record_commit_time(&mut self, sample: Sample) -> bool {
         let end = sample.end();
-        let (from, to, place) = self.last_place;
+        let (from, to, place) = self.last_position;
         let is_usual = sample.is_counted()
             && sample.occurrence() == Occurrence::Committed
             && self.opens.max(from) <= end
@@ -207,7 +207,7 @@ impl Collector {
             if sample.occurrence() == Occurrence::Committed {
                 self.committed += 1;
             }
-            self.place(end.max(self.opens))
+            self.position_of(end.max(self.opens))
         } else if self.first_open >= self.warmup_intervals() {
             // Its interval is already complete, and no counter of the window includes it.
             return;
@@ -215,7 +215,7 @@ impl Collector {
             // A transaction that began in warm-up and ended in the window does not count: it
             // belongs to the last warm-up interval, so that the measured intervals add up to the
             // counters.
-            self.place(end.min(self.opens - 1))
+            self.position_of(end.min(self.opens - 1))
         };
         let interval = &mut self.open_intervals[place];
         match sample.occurrence() {
@@ -275,8 +275,8 @@ impl Collector {
     /// complete. Warm-up and window do not share an interval: intervals restart when the window
     /// opens.
     #[inline]
-    fn place(&mut self, end: u64) -> usize {
-        let (from, to, place) = self.last_place;
+    fn position_of(&mut self, end: u64) -> usize {
+        let (from, to, place) = self.last_position;
         if from <= end && end < to {
             return place;
         }
@@ -288,7 +288,7 @@ impl Collector {
         }
         let (from, to) = self.bounds(index);
         let place = (index - self.first_open) as usize;
-        self.last_place = (from, to, place);
+        self.last_position = (from, to, place);
         place
     }
 
@@ -347,7 +347,7 @@ impl Collector {
         self.gaps.fold(self.next_end().saturating_sub(self.opens));
         interval.commits = self.gaps.take_spans();
         self.first_open += 1;
-        self.last_place = (0, 0, 0);
+        self.last_position = (0, 0, 0);
         self.sum_up(&mut interval);
         Some(interval)
     }
@@ -356,7 +356,7 @@ impl Collector {
     pub(crate) fn rest(&mut self, end: u64) -> Vec<IntervalRecord> {
         let mut rest: Vec<IntervalRecord> = self.open_intervals.drain(..).collect();
         self.first_open += rest.len() as u64;
-        self.last_place = (0, 0, 0);
+        self.last_position = (0, 0, 0);
         if let Some(last) = rest.last_mut() {
             let used = end.saturating_sub(last.start.0).clamp(1, last.length.0);
             last.length = Nanos(used);
@@ -579,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_in_warm_up_never_stands_in_a_measured_interval() {
+    fn transactions_begun_in_warm_up_are_not_in_measured_intervals() {
         let mut collector = Collector::new("trial", &SampleNames::default(), SECOND + 5, SECOND);
         collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
         let warmup: Vec<IntervalRecord> =
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_many_statements_that_were_never_slow_takes_less_than_four_kilobytes() {
+    fn each_fast_statement_uses_less_than_four_kilobytes() {
         let number = 1_000_u64;
         let kinds = SampleNames {
             statements: vec!["one of many"; number as usize],

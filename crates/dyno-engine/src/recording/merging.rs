@@ -75,7 +75,7 @@ fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<IntervalRecord>
 }
 
 /// Everything that follows from a collector, and its intervals, as text.
-fn told(collector: &Collector, intervals: &[IntervalRecord]) -> String {
+fn as_text(collector: &Collector, intervals: &[IntervalRecord]) -> String {
     let of_interval = |it: &IntervalRecord| {
         let transactions: Vec<u64> = it.transactions.iter().map(|(_, all)| all.len()).collect();
         let statements: Vec<u64> = it.statements.iter().map(|(_, all)| all.len()).collect();
@@ -159,7 +159,7 @@ proptest! {
         let mut one = collector();
         let expected = collect(&mut one, &whole);
         let (sum, found) = merged(&parts);
-        prop_assert_eq!(told(&sum, &found), told(&one, &expected));
+        prop_assert_eq!(as_text(&sum, &found), as_text(&one, &expected));
 
         let mut times: Vec<u64> = whole
             .iter()

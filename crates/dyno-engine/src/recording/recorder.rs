@@ -12,12 +12,12 @@
 use super::SampleNames;
 use super::sample::{Occurrence, Sample};
 use crate::window::Period;
-use dyno_drivers::lock;
 use dyno_model::counters::{
     OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount, TrialCounters,
 };
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
+use dyno_model::sync::lock;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
@@ -214,7 +214,7 @@ impl Recorder {
     /// below, or [`UNNAMED`].
     pub(crate) fn started(&mut self, name: u16, period: Period) {
         self.totals.started += 1;
-        self.in_all(name, |totals| totals.started += 1);
+        self.with_totals(name, |totals| totals.started += 1);
         if period.is_measured() {
             self.counters.started += 1;
             self.counters.attempts += 1;
@@ -230,7 +230,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn in_all(&mut self, name: u16, count: impl FnOnce(&mut NameTotals)) {
+    fn with_totals(&mut self, name: u16, count: impl FnOnce(&mut NameTotals)) {
         if let Some(of_name) = self.totals.by_name.get_mut(usize::from(name)) {
             count(of_name);
         }
@@ -250,7 +250,7 @@ impl Recorder {
     pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, period: Period) {
         self.totals.committed += 1;
         self.totals.work += work;
-        self.in_all(name, |totals| {
+        self.with_totals(name, |totals| {
             totals.committed += 1;
             totals.work += work;
         });
@@ -287,7 +287,7 @@ impl Recorder {
     ) {
         self.totals.failed += 1;
         self.totals.in_doubt += u64::from(is_in_doubt);
-        self.in_all(name, |totals| {
+        self.with_totals(name, |totals| {
             totals.failed += 1;
             totals.in_doubt += u64::from(is_in_doubt);
         });

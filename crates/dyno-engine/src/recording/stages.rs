@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_is_of_the_stage_it_ends_in_and_its_time_of_the_stage_it_began_in() {
+    fn commits_count_in_end_stage_and_times_in_start_stage() {
         let mut tally = tally(LoadBy::Rate);
         tally.committed(90, 50, false); // in the warm-up
         tally.committed(100, 50, false); // outside the warm-up
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_of_the_stage_that_it_was_due_in() {
+    fn lost_transactions_count_in_the_stage_they_were_due_in() {
         let mut tally = tally(LoadBy::Rate);
         tally.lost(1_600, 1_000);
         tally.lost(1_600, 500);

@@ -10,10 +10,10 @@
 use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
 use crate::window::{Period, Window};
-use dyno_drivers::lock;
 use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::LoadProfile;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 struct Sequence {
     random: Random,
     spacing: Spacing,
-    course: Arc<LoadProfile>,
+    profile: Arc<LoadProfile>,
     /// The clients whose arrivals these are; all others are drawn and passed over, so that several
     /// generators have the arrivals of one.
     share: GeneratorShare,
@@ -39,11 +39,11 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(seed: u64, spacing: Spacing, course: LoadProfile, share: GeneratorShare) -> Self {
+    fn new(seed: u64, spacing: Spacing, profile: LoadProfile, share: GeneratorShare) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
-        let course = Arc::new(course);
+        let profile = Arc::new(profile);
         let mut sequence =
-            Self { random, spacing, course, share, drawn: 0, area: 0.0, piece: 0, next: 0 };
+            Self { random, spacing, profile, share, drawn: 0, area: 0.0, piece: 0, next: 0 };
         sequence.advance();
         sequence
     }
@@ -67,7 +67,7 @@ impl Sequence {
                 break;
             }
         }
-        self.next = self.course.reaches(self.area, &mut self.piece);
+        self.next = self.profile.reaches(self.area, &mut self.piece);
     }
 }
 
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_follow_the_course_of_the_rate() {
+    fn arrivals_follow_the_profile_of_the_rate() {
         let arrivals = staged(Spacing::Poisson);
         let mut due = arrivals.due();
         let mut before = 0;
@@ -345,11 +345,11 @@ mod tests {
             assert!((found - expected).abs() <= 5.0 * f64::sqrt(expected), "{found} by {second} s");
             before = by;
         }
-        // In the area under the course, gaps are exponential with mean 1.
-        let course = arrivals.origin.course.clone();
+        // In the area under the profile, gaps are exponential with mean 1.
+        let profile = arrivals.origin.profile.clone();
         let closes = 121 * SECOND;
         let areas: Vec<f64> =
-            std::iter::from_fn(|| arrivals.take(closes)).map(|at| course.area(at)).collect();
+            std::iter::from_fn(|| arrivals.take(closes)).map(|at| profile.area(at)).collect();
         let gaps: Vec<f64> = areas.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let (mean, variance) = spread(&gaps);
         assert!((mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.09, "{mean} {variance}");
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_what_can_be_taken() {
+    fn due_count_equals_the_number_of_arrivals_taken() {
         let arrivals = at(3, 500.0);
         let mut due = arrivals.due();
         let second = SECOND;
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_started_is_what_was_given_back_and_what_was_never_taken() {
+    fn unstarted_arrivals_are_those_returned_or_never_taken() {
         let arrivals = at(3, 500.0);
         let times: Vec<u64> = (0..10).map(|_| arrivals.take(u64::MAX).expect("no end")).collect();
         arrivals.give_back(times[4]);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
+    fn think_times_are_exponential_and_reproducible() {
         let mean = Some(Nanos(1_000_000));
         let times: Vec<f64> = (0..100_000)
             .map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)

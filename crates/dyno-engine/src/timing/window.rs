@@ -1,11 +1,11 @@
 //! The measured window: when measuring begins and ends, and which transactions may still start.
 
-use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::GeneratorShare;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
 use dyno_model::stages::LoadProfile;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -240,8 +240,8 @@ impl Window {
     /// rounded.
     #[inline]
     pub(crate) fn active_from(&self, client: u32, now: u64) -> u64 {
-        let Some(course) = &self.active_clients else { return now };
-        course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
+        let Some(profile) = &self.active_clients else { return now };
+        profile.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
 
     /// The period of a time, nanoseconds since the epoch.
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn work_in_the_window_is_that_of_the_response_time_law_with_and_without_think_time() {
+    fn work_in_the_window_follows_the_response_time_law() {
         let window = ten_seconds();
         for (think, answer) in [(0.0, 100.0), (2_000.0, 5.0), (2_000.0, 1_000.0), (500.0, 4_000.0)]
         {
@@ -483,10 +483,10 @@ mod tests {
     #[test]
     fn stopping_keeps_the_first_reason_and_admits_nobody() {
         let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
-        let trouble = |reason: &str| Reason::from(reason);
-        window.stop(trouble("the server died"));
+        let problem = |reason: &str| Reason::from(reason);
+        window.stop(problem("the server died"));
         window.stop(Reason::Interrupted);
         assert_eq!(window.admit(200, 0), None);
-        assert_eq!(window.stop_cause(), Some(trouble("the server died")));
+        assert_eq!(window.stop_cause(), Some(problem("the server died")));
     }
 }

@@ -41,7 +41,7 @@ async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), Operatio
 
 /// Index of the node to audit: the first that was up all the time and may have replaced a failed
 /// primary; otherwise the first that runs.
-pub(crate) fn asked_node(states: &[NodeState]) -> usize {
+pub(crate) fn audited_node(states: &[NodeState]) -> usize {
     let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
     first(|state| *state == NodeState::Up)
         .or_else(|| first(|state| *state != NodeState::Down))
@@ -155,7 +155,7 @@ mod tests {
             (vec![NodeState::Down, back], 1),
             (vec![], 0),
         ] {
-            assert_eq!(asked_node(&states), asked, "{states:?}");
+            assert_eq!(audited_node(&states), asked, "{states:?}");
         }
     }
 }

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_doubt_widens_what_is_right_and_what_was_refused_does_not() {
+    fn only_possibly_effective_failures_widen_audit_bounds() {
         let scripts = [("one", true), ("two", false)];
         let rules = [("sum(x) from t", "+2 per one, -5 per two")];
         let audit =

@@ -12,12 +12,12 @@
 
 use crate::measure::load::TrialError;
 use crate::measure::start::Start;
-use dyno_drivers::lock;
 use dyno_model::client_group::GroupRecord;
 use dyno_model::event::Listener;
 use dyno_model::history::History;
 use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
+use dyno_model::sync::lock;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -104,14 +104,14 @@ struct StartBarrier {
 #[derive(Default)]
 struct State {
     /// The progress of each background group.
-    background: Vec<Progress>,
+    background: Vec<MemberState>,
     start: Option<Start>,
     /// The first member has audited, or has left.
     may_audit: bool,
 }
 
 #[derive(Default, PartialEq)]
-enum Progress {
+enum MemberState {
     #[default]
     Connecting,
     Ready,
@@ -120,7 +120,7 @@ enum Progress {
     Left(Option<Box<Outcome>>),
 }
 
-impl Progress {
+impl MemberState {
     fn is_ready(&self) -> bool {
         *self != Self::Connecting
     }
@@ -144,7 +144,7 @@ pub struct BarrierMember {
 impl StartBarrier {
     fn members(groups: impl Iterator<Item = (String, u32)>) -> (BarrierMember, Vec<BarrierMember>) {
         let groups: Vec<_> = groups.collect();
-        let background = groups.iter().map(|_| Progress::default()).collect();
+        let background = groups.iter().map(|_| MemberState::default()).collect();
         let state = Mutex::new(State { background, ..State::default() });
         let barrier = Arc::new(Self { groups, state, changed: Condvar::new() });
         let member = |group| BarrierMember { group, barrier: Arc::clone(&barrier) };
@@ -178,7 +178,7 @@ impl BarrierMember {
     }
 
     /// Records its progress, and waits until `until` returns true.
-    fn wait(&self, reached: Progress, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait(&self, reached: MemberState, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         if let Some(group) = self.group {
             self.change(|state| state.background[group] = reached);
         }
@@ -198,13 +198,13 @@ impl BarrierMember {
         start: impl FnOnce() -> Result<Start, TrialError>,
     ) -> Result<Start, TrialError> {
         let Some(group) = self.group else {
-            let state = self.wait(Progress::Ready, |state| {
-                state.background.iter().all(Progress::is_ready)
-                    || state.background.iter().any(Progress::has_withdrawn)
+            let state = self.wait(MemberState::Ready, |state| {
+                state.background.iter().all(MemberState::is_ready)
+                    || state.background.iter().any(MemberState::has_withdrawn)
             });
             let left =
                 state.background.iter().enumerate().find_map(|(group, progress)| match progress {
-                    Progress::Left(outcome) => {
+                    MemberState::Left(outcome) => {
                         Some(self.barrier.failed(group, error(outcome.as_deref())))
                     }
                     _ => None,
@@ -217,15 +217,15 @@ impl BarrierMember {
             self.change(|state| state.start = Some(start.clone()));
             return Ok(start);
         };
-        let state = self.wait(Progress::Ready, |state| state.start.is_some() || state.may_audit);
+        let state = self.wait(MemberState::Ready, |state| state.start.is_some() || state.may_audit);
         let start = state.start.as_ref().map(|start| start.named(&self.barrier.groups[group].0));
         start.ok_or(TrialError::Interrupted)
     }
 
     /// Reports that its sessions have ended; returns when it may audit the data.
     pub(crate) fn settled(&self) {
-        drop(self.wait(Progress::Settled, |state| match self.group {
-            None => state.background.iter().all(Progress::is_settled),
+        drop(self.wait(MemberState::Settled, |state| match self.group {
+            None => state.background.iter().all(MemberState::is_settled),
             Some(_) => state.may_audit,
         }));
     }
@@ -237,12 +237,13 @@ impl BarrierMember {
     /// When threads of a group are still running.
     pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<Reason>), TrialError> {
         self.change(|state| state.may_audit = true);
-        let mut state = self
-            .wait(Progress::Settled, |state| state.background.iter().all(Progress::has_withdrawn));
+        let mut state = self.wait(MemberState::Settled, |state| {
+            state.background.iter().all(MemberState::has_withdrawn)
+        });
         let (mut records, mut missing) = (Vec::new(), Vec::new());
         let outcomes =
             state.background.drain(..).enumerate().map(|(group, progress)| match progress {
-                Progress::Left(outcome) => (group, outcome.map(|outcome| *outcome)),
+                MemberState::Left(outcome) => (group, outcome.map(|outcome| *outcome)),
                 _ => (group, None),
             });
         for (group, outcome) in outcomes {
@@ -270,7 +271,7 @@ impl BarrierMember {
                 if let Some(progress) = state.background.get_mut(group)
                     && !progress.has_withdrawn()
                 {
-                    *progress = Progress::Left(outcome);
+                    *progress = MemberState::Left(outcome);
                 }
             }
         });
@@ -332,12 +333,12 @@ mod tests {
     #[test]
     fn no_background_group_audits_before_the_first_member_has() {
         let (first, member) = pair();
-        let (told, audits) = std::sync::mpsc::channel();
+        let (reported, audits) = std::sync::mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
                 let _ = member.ready(|| Ok(Start::soon()));
                 member.settled();
-                let _ = told.send("background");
+                let _ = reported.send("background");
                 member.leave(Ok(TrialRecord::default()));
             });
             first.ready(|| Ok(Start::soon())).expect("both are ready");
@@ -359,11 +360,11 @@ mod tests {
         let refused = |member: BarrierMember| {
             member.leave(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
         };
-        let told = failed(refused).0.to_string();
+        let reported = failed(refused).0.to_string();
         assert!(
-            told.contains("the background workload \"report\": clients could not be started: ")
-                && told.contains("no room"),
-            "{told}"
+            reported.contains("the background workload \"report\": clients could not be started: ")
+                && reported.contains("no room"),
+            "{reported}"
         );
         assert_eq!(
             failed(|member| member.leave(Err(TrialError::Interrupted))).0,
@@ -376,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_wait_are_told_when_there_will_be_no_start() {
+    fn members_that_wait_are_reported_when_there_will_be_no_start() {
         let (first, member) = pair();
         thread::scope(|scope| {
             let waiting = scope.spawn(move || {

@@ -2,7 +2,7 @@
 //! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy,
 //! from the baseline to the warnings.
 
-use crate::auditing::{Asks, asked_node, observers};
+use crate::auditing::{Asks, audited_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
 use crate::measure::elsewhere::{self, Generators};
@@ -500,7 +500,7 @@ fn trial(
     // A silent server is not queried again, and a restarted one counts from 0.
     let is_asked = settled.is_ok() && repaired.is_none();
     let after = if is_asked { (input.counters)() } else { Counters::new() };
-    let asked = states.as_ref().map_or(0, |states| asked_node(states));
+    let asked = states.as_ref().map_or(0, |states| audited_node(states));
     let mut record = TrialRecord {
         loading: input.loading,
         growth: load.growth,
@@ -525,7 +525,7 @@ fn trial(
         (record.background, missing) = member.records()?;
     }
     let facts = record.facts.get_or_insert_default();
-    facts.troubles.extend(missing);
+    facts.problems.extend(missing);
     facts.benchmark = benchmark;
     facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
     facts.faults = repaired.map(|repaired| repaired.faults).unwrap_or_default();

@@ -130,11 +130,11 @@ pub struct Dbatest {
     variant: Variant,
     /// Rows per transaction.
     ids: usize,
-    table: Rows,
+    table: DbatestRows,
 }
 
 /// Table `dbatest`.
-struct Rows {
+struct DbatestRows {
     count: u64,
     dialect: &'static Dialect,
     seed: u64,
@@ -152,7 +152,7 @@ impl Dbatest {
                 "workload.ids = {ids} distinct rows cannot be drawn from workload.rows = {count}"
             ));
         }
-        let table = Rows { count, dialect: setting.engine.dialect(), seed: setting.seed };
+        let table = DbatestRows { count, dialect: setting.engine.dialect(), seed: setting.seed };
         Ok(Self { variant, ids: ids as usize, table })
     }
 
@@ -395,7 +395,7 @@ impl Contents {
     }
 }
 
-impl DataSet for Rows {
+impl DataSet for DbatestRows {
     fn fingerprint(&self) -> String {
         format!("dbatest rows={} seed={}", self.count, self.seed)
     }

@@ -15,7 +15,7 @@ use crate::commit_ledger;
 use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value, lock};
+use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
@@ -23,6 +23,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::anomalies::find;
 use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
 use dyno_model::isolation::IsolationLevel;
+use dyno_model::sync::lock;
 use std::sync::{Arc, Mutex, OnceLock};
 
 const OBJECTS: &[&str] = &["registers", "lists"];
@@ -197,9 +198,9 @@ struct Draw {
 
 /// The values in a row; for a register at most one.
 #[derive(Default)]
-struct Seen(Option<Vec<u64>>);
+struct ReadValues(Option<Vec<u64>>);
 
-impl RowSink for Seen {
+impl RowSink for ReadValues {
     fn row(&mut self, row: &dyn Row) {
         let of_text = |text: &str| text.split(',').filter_map(|value| value.parse().ok()).collect();
         let values: Vec<u64> = match row.get(0) {
@@ -345,7 +346,7 @@ impl Histories {
         session: &mut Session,
     ) -> Result<usize, OperationFailure> {
         client.note(Operation::Read { object: row as u32, seen: None });
-        let mut seen = Seen::default();
+        let mut seen = ReadValues::default();
         session.execute(SELECT, &[Value::Integer(row as i64)], &mut seen).await?;
         let values = seen.0.ok_or_else(|| {
             FailureKind::BadStatement.failure(format!("table {TABLE} has no row with id = {row}"))
@@ -540,31 +541,32 @@ mod tests {
 
     #[test]
     fn options_that_do_not_go_together_are_refused() {
-        let told = |options: &[(&str, i64)]| build(options, "registers", Engine::Sqlite, 2).err();
+        let reported =
+            |options: &[(&str, i64)]| build(options, "registers", Engine::Sqlite, 2).err();
         let refused = |text: &str| Some(text.to_owned());
-        assert_eq!(told(&[("keys", 3), ("reads", 3), ("writes", 3)]), None);
+        assert_eq!(reported(&[("keys", 3), ("reads", 3), ("writes", 3)]), None);
         assert_eq!(
-            told(&[("keys", 2), ("reads", 3)]),
+            reported(&[("keys", 2), ("reads", 3)]),
             refused("reads = 3 are more objects than keys = 2")
         );
         assert_eq!(
-            told(&[("keys", 9), ("reads", 3), ("writes", 4)]),
+            reported(&[("keys", 9), ("reads", 3), ("writes", 4)]),
             refused("writes = 4 are more objects than reads = 3")
         );
     }
 
     #[test]
-    fn lists_of_more_clients_than_a_column_of_the_mysql_family_has_room_for_are_refused() {
-        let told = |objects, engine, clients| build(&[], objects, engine, clients).err();
-        assert_eq!(told("lists", Engine::Mysql, 650), None);
-        let refused = told("lists", Engine::Mysql, 651).expect("too many");
+    fn lists_reject_more_clients_than_a_mysql_column_can_hold() {
+        let reported = |objects, engine, clients| build(&[], objects, engine, clients).err();
+        assert_eq!(reported("lists", Engine::Mysql, 650), None);
+        let refused = reported("lists", Engine::Mysql, 651).expect("too many");
         assert!(refused.starts_with("lists support at most 650 clients here"), "{refused}");
-        assert_eq!(told("registers", Engine::Mysql, 651), None);
-        assert_eq!(told("lists", Engine::Postgres, 651), None);
+        assert_eq!(reported("registers", Engine::Mysql, 651), None);
+        assert_eq!(reported("lists", Engine::Postgres, 651), None);
     }
 
     #[test]
-    fn a_list_has_room_for_what_all_clients_append_that_saw_it_one_short_of_full() {
+    fn list_column_has_room_for_concurrent_appends_of_all_clients() {
         let table = |clients| {
             let native = build(&[], "lists", Engine::Mysql, clients).expect("they go together");
             native.data().tables().remove(0).create

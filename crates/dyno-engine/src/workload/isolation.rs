@@ -19,7 +19,7 @@ pub fn isolation_option() -> OptionDescription {
 }
 
 /// The selected level; `None` for the server's default.
-fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
+fn requested(options: &WorkloadOptions) -> Option<IsolationLevel> {
     IsolationLevel::named(options.text(NAME))
 }
 
@@ -31,7 +31,7 @@ pub fn isolation_setup(
     options: &WorkloadOptions,
     engine: Engine,
 ) -> Result<Option<String>, String> {
-    match (asked(options), engine.dialect().isolation) {
+    match (requested(options), engine.dialect().isolation) {
         (None, _) | (Some(IsolationLevel::Serializable), Isolation::AlwaysSerializable) => Ok(None),
         (Some(level), Isolation::AlwaysSerializable) => {
             let products = engine.traits().products;

@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_inserted_rows_are_unique_over_clients_and_differ_between_seeds() {
+    fn inserted_ids_are_unique_across_clients_and_differ_by_seed() {
         let off = [("auto_inc", OptionValue::Boolean(false))];
         let ids = |seed| -> BTreeSet<i32> {
             let oltp = oltp("oltp_insert", Engine::Mysql, 1, &off);

@@ -15,11 +15,12 @@ use crate::commit_ledger;
 use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, FirstInteger, RowWriter, Value, lock};
+use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

@@ -44,10 +44,6 @@ impl Drop for Scratch {
     }
 }
 
-pub(crate) struct Silent;
-
-impl Listener for Silent {}
-
 /// Keeps the intervals.
 #[derive(Default)]
 pub(crate) struct Intervals(pub(crate) Vec<IntervalRecord>);

@@ -1,7 +1,7 @@
 //! Clients distributed over databases: which clients work where, the counters of each database, and
 //! its audit.
 
-use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
+use crate::bench::{NOBODY, SEED, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AfterFailure, ClientId, Workload};
 use dyno_engine::{Node, Session, TrialInput, run_groups_trial};
@@ -28,7 +28,7 @@ fn noting(seen: &Seen, fails: bool) -> impl Workload<Client = ClientId> + use<> 
 }
 
 #[test]
-fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_up() {
+fn clients_are_distributed_over_databases_with_own_counters() {
     let seen = [Seen::default(), Seen::default()];
     let workloads = vec![noting(&seen[0], false), noting(&seen[1], true)];
     let names = ["value=1", "value=2"];
@@ -36,7 +36,7 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
     let load = LoadPlan { workers: Some(2), ..LoadPlan::new(StopRule::TransactionsPerClient(20)) };
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, nodes, 5, &load, SEED, &NOBODY);
-    let record = run_groups_trial(workloads, &input, &mut Silent).expect("it can be measured");
+    let record = run_groups_trial(workloads, &input, &mut ()).expect("it can be measured");
     assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     let of_each: Vec<_> = record
         .counters

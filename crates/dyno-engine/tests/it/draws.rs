@@ -1,6 +1,6 @@
 //! Random choices of trials: keys, and arrival times of transactions.
 
-use crate::bench::{NOBODY, Silent, doing, null, send};
+use crate::bench::{NOBODY, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{Node, Session, TrialInput, run_trial};
@@ -42,13 +42,13 @@ fn part(
     let trial = Trial { id: id.to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, Node::alone(null("")), 3, load, seed, &NOBODY);
     let input = TrialInput { load: input.load.clone().part(generator, generators), ..input };
-    let record = run_trial(keys, &input, &mut Silent).expect("it can be measured");
+    let record = run_trial(keys, &input, &mut ()).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)
 }
 
 #[test]
-fn two_trials_of_a_plan_send_different_keys_and_the_same_trial_the_same_again() {
+fn trials_send_different_keys_and_a_repeated_trial_the_same() {
     let load = LoadPlan::new(StopRule::TransactionsPerClient(50));
     let [first, again, second, of_another_seed] =
         [(7, "b01-001"), (7, "b01-001"), (7, "b01-002"), (8, "b01-001")]
@@ -79,7 +79,7 @@ fn several_generators_send_the_keys_of_one() {
 }
 
 #[test]
-fn blocks_of_an_open_loop_have_arrivals_of_their_own_and_the_same_trial_the_same_again() {
+fn open_loop_arrivals_differ_by_block_and_repeat_for_a_trial() {
     let stop = StopRule::Duration(Nanos(300_000_000));
     let load = LoadPlan { rate: Some(3_000.0), grace: Nanos::from_secs(60), ..LoadPlan::new(stop) };
     let arrived = |id| {

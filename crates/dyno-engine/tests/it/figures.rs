@@ -1,6 +1,6 @@
 //! The rate of a window, and detection of delays caused by the generator.
 
-use crate::bench::{MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes, trial_input};
+use crate::bench::{MILLISECOND, NOBODY, SEED, doing, null, send, takes, trial_input};
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_script, run_trial};
 use dyno_model::plan::{LoadBy, LoadPlan, Stages, StopRule};
@@ -30,17 +30,16 @@ fn trial(latency: Duration, sleep: Duration, clients: u32, load: &LoadPlan) -> T
         Ok(())
     });
     let target = null(&format!("latency_us={}", latency.as_micros()));
-    run_trial(sleepy, &trial_input(target, clients, load), &mut Silent).expect("it can be measured")
+    run_trial(sleepy, &trial_input(target, clients, load), &mut ()).expect("it can be measured")
 }
 
 fn script(time: Duration, clients: u32, load: &LoadPlan) -> LoadRecord {
     let input = LoadInput::new("waves", clients, load, SEED, &NOBODY);
-    run_script(takes(time), &ScriptThreads::default(), &input, &mut Silent)
-        .expect("it can be measured")
+    run_script(takes(time), &ScriptThreads::default(), &input, &mut ()).expect("it can be measured")
 }
 
 #[test]
-fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
+fn think_time_limits_the_rate_but_not_the_response_time() {
     // 40 clients that think 20 ms each send 1,000 requests in half a second, minus the time for
     // answers; five standard deviations.
     let load = LoadPlan { think: Some(Nanos(20 * MILLISECOND)), ..plan(100, 500) };
@@ -61,7 +60,7 @@ fn assert_no_think_time_in_work(work: Option<f64>, committed: u64) {
 }
 
 #[test]
-fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transaction() {
+fn think_time_at_window_edges_is_not_part_of_transactions() {
     // Clients that think 2 s on average, a window of 1 s: most are thinking at both of its ends.
     // Answers take no time, so all work in the window starts in it.
     let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
@@ -86,8 +85,7 @@ fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transacti
 }
 
 #[test]
-fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves()
- {
+fn lockstep_throughput_equals_clients_over_response_time() {
     // Transactions of 4 s from the common start on, a window from 2 s to 5 s: it contains half of
     // the first wave and a quarter of the second. Counting by starts would give one wave in 3 s, a
     // third too many.
@@ -132,8 +130,7 @@ fn held_up(record: &TrialRecord) -> Option<(f64, Severity)> {
 }
 
 #[test]
-fn a_generator_that_sleeps_between_transactions_is_a_warning_and_one_that_waits_for_a_processor_is_not()
- {
+fn sleeping_generator_invalidates_but_waiting_for_cpu_does_not() {
     let load = plan(300, 1_500);
     let answers = Duration::from_millis(2);
     let asleep = trial(answers, Duration::from_millis(5), 4, &load);

@@ -1,7 +1,7 @@
 //! Trials whose clients are divided among several generators, here threads that exchange messages
 //! as processes do.
 
-use crate::bench::{NOBODY, Silent, doing, null, send};
+use crate::bench::{NOBODY, doing, null, send};
 use crate::stages::plan;
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
@@ -76,7 +76,7 @@ struct Threads {
     sender: Sender<(usize, String)>,
     starts: Mutex<Vec<Sender<Start>>>,
     /// The start of each, and whether its stop was reported.
-    told: Mutex<Vec<(Start, bool)>>,
+    reported: Mutex<Vec<(Start, bool)>>,
     load: LoadPlan,
     number: u32,
     sent: Arc<Mutex<Sent>>,
@@ -107,12 +107,12 @@ impl Listener for Reports {
 impl Threads {
     fn new(number: u32, load: &LoadPlan, fails_at: u64) -> Self {
         let (sender, reports) = channel();
-        let (starts, told, sent) = Default::default();
+        let (starts, reported, sent) = Default::default();
         Self {
             reports,
             sender,
             starts,
-            told,
+            reported,
             load: load.clone(),
             number,
             sent,
@@ -163,21 +163,21 @@ impl Generators for Threads {
         let epoch = Instant::now() + Duration::from_millis(20);
         for go in self.starts.lock().expect("nobody panics").iter() {
             let start = Start::at(epoch);
-            self.told.lock().expect("nobody panics").push((start.clone(), false));
+            self.reported.lock().expect("nobody panics").push((start.clone(), false));
             go.send(start).expect("it waits");
         }
         Ok(epoch)
     }
 
     fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
-        let mut told = self.told.lock().expect("nobody panics");
-        for (generator, (start, is_reported)) in told.iter_mut().enumerate() {
+        let mut reported = self.reported.lock().expect("nobody panics");
+        for (generator, (start, is_reported)) in reported.iter_mut().enumerate() {
             if let (Some(cause), false) = (start.stopped(), *is_reported) {
                 *is_reported = true;
                 return Ok(Some((generator, PartReport::Stopped(cause.clone()))));
             }
         }
-        drop(told);
+        drop(reported);
         match self.reports.recv_timeout(wait) {
             Ok((from, text)) => {
                 Ok(Some((from, serde_json::from_str(&text).expect("what was written can be read"))))
@@ -188,12 +188,16 @@ impl Generators for Threads {
     }
 
     fn stop(&self, cause: &Reason) {
-        self.told.lock().expect("nobody panics").iter().for_each(|(it, _)| it.stop(cause.clone()));
+        self.reported
+            .lock()
+            .expect("nobody panics")
+            .iter()
+            .for_each(|(it, _)| it.stop(cause.clone()));
     }
 }
 
 fn trial(load: &LoadPlan, generators: Option<&Threads>) -> (Sent, TrialRecord) {
-    heard(load, generators, &mut Silent)
+    heard(load, generators, &mut ())
 }
 
 fn heard(
@@ -233,7 +237,7 @@ fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
 }
 
 #[test]
-fn a_budget_and_the_arrivals_of_an_open_loop_are_divided_among_generators() {
+fn budget_and_open_loop_arrivals_are_divided_among_generators() {
     let budget = LoadPlan::new(StopRule::Transactions(1_003));
     let open =
         LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Duration(Nanos(400_000_000))) };
@@ -266,7 +270,7 @@ fn stages_have_the_arrivals_and_the_active_clients_of_all_generators() {
 }
 
 #[test]
-fn arrivals_that_no_client_starts_and_start_delays_are_known_of_each_generator() {
+fn several_generators_report_unstarted_arrivals_and_lags() {
     let load =
         LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Duration(Nanos(400_000_000))) };
     let arrived = trial(&load, None).1.open_loop.expect("an open loop").arrived;

@@ -1,7 +1,7 @@
 //! The measuring core without a trial: scripts that report through a meter, and native workloads on
 //! foreign tables.
 
-use crate::bench::{self, Closure, NOBODY, SEED, Silent, native, null, trial_input};
+use crate::bench::{self, Closure, NOBODY, SEED, native, null, trial_input};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
@@ -211,7 +211,7 @@ impl Listener for HeardFirst {
 }
 
 #[test]
-fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement() {
+fn interval_completes_although_a_client_is_stuck_in_a_statement() {
     let load = plan(StopRule::Duration(seconds(0.5)));
     let mut input = input(2, &load);
     input.interval = seconds(0.1);
@@ -239,7 +239,7 @@ fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement
 }
 
 #[test]
-fn what_a_script_does_before_the_start_and_after_the_end_counts() {
+fn script_statements_before_start_and_after_end_are_counted() {
     let (record, intervals) = record(2, &plan(StopRule::Transactions(4)), |_, mut meter| {
         three_statements(&mut meter);
         meter.ready();
@@ -273,7 +273,7 @@ fn a_script_may_have_its_own_loop_and_its_own_counters() {
 }
 
 #[test]
-fn a_script_that_fails_before_it_is_ready_ends_the_run_in_its_own_words() {
+fn script_failure_before_ready_ends_the_run_with_its_message() {
     let (outcome, _) = run(3, &plan(StopRule::Transactions(5)), |client, mut meter| {
         if client.0 == 1 {
             return Err(ScriptFailure("thread_init failed: no such table".to_owned()));
@@ -313,7 +313,7 @@ fn a_script_that_is_never_ready_ends_its_trial_and_says_how_many_were() {
     assert_eq!(outcome.expect_err("one is not ready"), not_ready);
     let input = trial_input(null(""), 3, &load);
     let audit = CustomAudit::default();
-    let outcome = run_script_trial(script(), &audit, &threads, &input, &mut Silent);
+    let outcome = run_script_trial(script(), &audit, &threads, &input, &mut ());
     let Err(TrialError::LeftBehind(reason)) = outcome else { panic!("{outcome:?}") };
     assert!(
         reason.to_string().starts_with(&format!("{not_ready}: a script does not end")),
@@ -388,7 +388,7 @@ impl Wait {
 }
 
 #[test]
-fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
+fn blocked_script_is_interrupted_after_the_grace_period() {
     let (record, _) =
         record(2, &plan_with_little_grace(StopRule::Duration(seconds(0.2))), |_, mut meter| {
             let wait = Arc::new(Wait::default());
@@ -429,7 +429,7 @@ fn a_native_workload_runs_without_observer_and_audit() {
 }
 
 #[test]
-fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
+fn first_fatal_failure_is_kept_with_its_statement() {
     let load = plan(StopRule::Transactions(300));
     let input = input(2, &load);
     let native = native("oltp_point_select", &[], 2);
@@ -456,7 +456,7 @@ struct Stalling {
 
 struct HeardStall {
     stalling: Arc<Stalling>,
-    told: Vec<Option<Nanos>>,
+    reported: Vec<Option<Nanos>>,
     intervals: usize,
 }
 
@@ -467,14 +467,14 @@ impl Listener for HeardStall {
 
     fn commits_stopped(&mut self, since: Option<Nanos>) {
         assert_eq!(self.intervals, 0, "the interval of the stall is not over yet");
-        self.told.push(since);
+        self.reported.push(since);
         *self.stalling.is_over.lock().expect("nobody panicked") = true;
         self.stalling.ends.notify_all();
     }
 }
 
 #[test]
-fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
+fn a_stall_is_reported_while_it_lasts_and_its_length_is_exact() {
     let stalling = Arc::new(Stalling::default());
     let held = Arc::clone(&stalling);
     let last_and_next = Arc::new(Mutex::new(Vec::new()));
@@ -499,33 +499,33 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
         }
         Ok(())
     });
-    let mut heard = HeardStall { stalling, told: Vec::new(), intervals: 0 };
+    let mut heard = HeardStall { stalling, reported: Vec::new(), intervals: 0 };
     let record =
         run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
-    assert!(matches!(heard.told[..], [Some(_), None] | [Some(_)]), "{:?}", heard.told);
+    assert!(matches!(heard.reported[..], [Some(_), None] | [Some(_)]), "{:?}", heard.reported);
     let (gap, times) = (record.longest_gap, last_and_next.lock().unwrap().clone());
     let [from, to] = times[..] else { panic!("{times:?}") };
     assert!(gap.length.0 >= 500_000_000, "{gap:?}");
     assert!(gap.at.0 <= from && gap.at.0 + gap.length.0 >= to, "{gap:?} {times:?}");
-    assert_eq!(heard.told[0], Some(gap.at), "told since when");
+    assert_eq!(heard.reported[0], Some(gap.at), "told since when");
 }
 
 /// Number of ready clients at each reported start.
 struct Starts {
     ready: Arc<AtomicU64>,
-    told: Vec<u64>,
+    reported: Vec<u64>,
 }
 
 impl Listener for Starts {
     fn clients_begin(&mut self, _from_now: Nanos) {
-        self.told.push(self.ready.load(Ordering::SeqCst));
+        self.reported.push(self.ready.load(Ordering::SeqCst));
     }
 }
 
 #[test]
-fn the_common_start_is_told_once_when_all_clients_are_ready() {
+fn the_common_start_is_reported_once_when_all_clients_are_ready() {
     let ready = Arc::new(AtomicU64::new(0));
-    let mut starts = Starts { ready: Arc::clone(&ready), told: Vec::new() };
+    let mut starts = Starts { ready: Arc::clone(&ready), reported: Vec::new() };
     let script = Closure(move |_: ClientId, mut meter: Meter| {
         ready.fetch_add(1, Ordering::SeqCst);
         meter.ready();
@@ -536,5 +536,5 @@ fn the_common_start_is_told_once_when_all_clients_are_ready() {
     });
     let load = plan(StopRule::TransactionsPerClient(10));
     run_script(script, &ScriptThreads::default(), &input(3, &load), &mut starts).expect("measured");
-    assert_eq!(starts.told, [3]);
+    assert_eq!(starts.reported, [3]);
 }

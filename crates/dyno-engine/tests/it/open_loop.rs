@@ -1,6 +1,6 @@
 //! Transactions that arrive at a rate, whether or not the system keeps up.
 
-use crate::bench::{self, Intervals, MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes};
+use crate::bench::{self, Intervals, MILLISECOND, NOBODY, SEED, doing, null, send, takes};
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_load, run_script};
 use dyno_model::event::Listener;
@@ -127,7 +127,7 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
 }
 
 #[test]
-fn the_response_time_begins_when_a_transaction_was_due_and_the_share_of_a_client_has_it_too() {
+fn response_time_and_busy_time_start_when_transaction_is_due() {
     let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5));
     assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
     assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
@@ -171,7 +171,7 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
 }
 
 #[test]
-fn an_offer_slightly_above_the_capacity_is_told() {
+fn an_offer_slightly_above_the_capacity_is_reported() {
     // Two clients that take 10 ms each start at most 802 transactions in 4 s. The seed yields more
     // arrivals than that.
     let load = plan(210.0, 4_000);
@@ -226,7 +226,7 @@ fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
 }
 
 #[test]
-fn a_generator_that_is_held_up_is_told() {
+fn a_generator_that_is_held_up_is_reported() {
     let load = LoadPlan { workers: Some(1), ..plan(100.0, 3_000) };
     let input = LoadInput::new("open", 8, &load, SEED, &NOBODY);
     // Every tenth transaction blocks the thread that all clients share.
@@ -238,7 +238,7 @@ fn a_generator_that_is_held_up_is_told() {
         session.extend_to_now();
         Ok(())
     });
-    let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent)
+    let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut ())
         .expect("it can be measured");
     assert_arrivals_add_up(&record);
     let warnings = record.open_loop.expect("there is a rate").warnings(record.counters.committed);
@@ -248,7 +248,7 @@ fn a_generator_that_is_held_up_is_told() {
 }
 
 #[test]
-fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
+fn waiting_for_a_stalled_system_is_not_generator_lateness() {
     let (record, _) = native("latency_us=1000,stall=at:100ms/for:3500ms", 2, &plan(200.0, 5_000));
     let open_loop = record.open_loop.expect("an open loop");
     assert!(
@@ -276,8 +276,7 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
 /// seconds falls into the second in which the system is frozen and waits for the rest of it, so one
 /// arrival in a hundred waits for 0.9 s and more.
 #[test]
-fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all_clients_are_busy()
-{
+fn one_second_freeze_in_ten_shows_in_p99_even_with_busy_clients() {
     const FROZEN: &str = "latency_us=1000,stall=at:5s/for:1s/every:10s";
     let p99 = |clients, load: &LoadPlan| {
         let (record, intervals) = native(FROZEN, clients, load);

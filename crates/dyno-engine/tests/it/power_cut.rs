@@ -6,7 +6,7 @@
 //! simulates it: it copies the files after the last client has ended, truncates the copy's log
 //! after an earlier commit, and replaces the original with the copy.
 
-use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
+use crate::bench::{NOBODY, Scratch, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::random::{Random, Stream};
@@ -104,8 +104,8 @@ fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
     let input = TrialInput { repair: Some(&repair), ..trial_input(target.clone(), CLIENTS, &plan) };
     let loading =
         Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
-    load(&loading, &mut Silent).expect("it can be loaded");
-    let record = native.run_trial(&input, &mut Silent).expect("it can be measured");
+    load(&loading, &mut ()).expect("it can be loaded");
+    let record = native.run_trial(&input, &mut ()).expect("it can be measured");
     (record, gone.into_inner())
 }
 

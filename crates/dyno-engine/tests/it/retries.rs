@@ -1,6 +1,6 @@
 //! The fate of failed transactions when the list of errors to retry is that of sysbench.
 
-use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send};
+use crate::bench::{NOBODY, SECOND, SEED, doing, load, native, null, send};
 use dyno_drivers::{Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AfterFailure, ClientId};
@@ -23,7 +23,7 @@ fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> Lo
         ..LoadPlan::new(StopRule::Transactions(60))
     };
     let input = LoadInput::new("retries", 4, &plan, SEED, &NOBODY);
-    load(native(kind, &[], 4), null(script), &input, &mut Silent)
+    load(native(kind, &[], 4), null(script), &input, &mut ())
 }
 
 fn sent(record: &LoadRecord, kind: &str) -> u64 {
@@ -72,12 +72,8 @@ fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
         ..LoadPlan::new(StopRule::Duration(Nanos(SECOND / 5)))
     };
     let input = LoadInput::new("warm", 4, &plan, SEED, &NOBODY);
-    let record = load(
-        native("oltp_write_only", &[], 4),
-        null("update.fail=deadlock:0.3"),
-        &input,
-        &mut Silent,
-    );
+    let record =
+        load(native("oltp_write_only", &[], 4), null("update.fail=deadlock:0.3"), &input, &mut ());
     let noted: u64 = record.failures.0.iter().map(|it| it.count).sum();
     assert!(
         noted > 0 && noted == record.counters.errors(),
@@ -88,7 +84,7 @@ fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
 }
 
 #[test]
-fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
+fn unlisted_failure_ends_the_run_and_keeps_its_statement() {
     let record = run("update.fail=deadlock:0.2", "oltp_write_only", RetriedErrors::default(), 10);
     assert!(record.counters.committed < 60);
     assert!(record.facts.stopped.is_some());
@@ -107,7 +103,7 @@ fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
 }
 
 #[test]
-fn a_listed_break_of_the_connection_is_mended_and_the_transaction_done_again() {
+fn listed_connection_loss_reconnects_and_retries() {
     let errors = RetriedErrors { codes: BTreeSet::from([2013]), ..RetriedErrors::default() };
     let record = run("disconnect_after=40", "oltp_read_only", errors, 10);
     assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
@@ -137,11 +133,11 @@ fn waiting_at_most(limit: Option<Nanos>) -> LoadPlan {
 }
 
 #[test]
-fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_connects_anew() {
+fn statement_timeout_is_counted_and_the_client_reconnects() {
     // Each connection answers 40 statements and then stops answering.
     let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
     let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
-    let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut Silent);
+    let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut ());
     assert_eq!(record.counters.committed + record.counters.failed, 60, "{:?}", record.counters);
     assert!(timeouts(&record) > 10, "{:?}", record.counters);
     assert_eq!(record.counters.errors(), timeouts(&record), "nothing else went wrong");
@@ -157,7 +153,7 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
     let target = Target { connect_timeout: Duration::from_millis(50), ..null("hang_after=0") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let input = LoadInput::new("mute", 2, &plan, SEED, &NOBODY);
-    let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut Silent);
+    let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut ());
     let Err(TrialError::NotConnected(failure)) = error else { panic!("{error:?}") };
     assert_eq!(failure.kind, FailureKind::Timeout);
     // Without a time limit in the load, clients wait for answers indefinitely: the limit of the
@@ -166,7 +162,7 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
         Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let input = LoadInput::new("slow", 2, &plan, SEED, &NOBODY);
-    let record = load(native("rush", &isolation, 2), slow, &input, &mut Silent);
+    let record = load(native("rush", &isolation, 2), slow, &input, &mut ());
     assert_eq!((record.counters.committed, timeouts(&record)), (2, 0), "{:?}", record.counters);
 }
 
@@ -175,7 +171,7 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
     let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
     let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
     let targets = [null("hang_after=0"), null("")];
-    let record = native("oltp_read_only", &[], 4).run_load(&targets, &input, &mut Silent);
+    let record = native("oltp_read_only", &[], 4).run_load(&targets, &input, &mut ());
     let record = record.expect("it can be measured");
     assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
     // Two of four clients started on the server that does not answer.
@@ -183,13 +179,13 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
 }
 
 #[test]
-fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
+fn full_disk_is_retried_only_if_a_fault_fills_it() {
     let plan = LoadPlan { attempts_max: 100, ..LoadPlan::new(StopRule::TransactionsPerClient(15)) };
     let run = |actions: &[FaultAction]| {
         let expected = Expected::of(actions.iter().copied());
         let input = LoadInput { expected, ..LoadInput::new("full", 4, &plan, SEED, &NOBODY) };
         let script = "insert.fail=out-of-resources:0.5";
-        load(native("oltp_write_only", &[], 4), null(script), &input, &mut Silent)
+        load(native("oltp_write_only", &[], 4), null(script), &input, &mut ())
     };
     let record = run(&[FaultAction::FillDisk, FaultAction::FreeDisk, FaultAction::Start]);
     assert_eq!((record.counters.committed, record.counters.failed), (60, 0));
@@ -212,7 +208,7 @@ fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
 }
 
 #[test]
-fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_before() {
+fn unmeasured_statement_gets_its_own_timeout() {
     let limit = Duration::from_millis(20);
     let transaction = async move |_: ClientId, _: u64, session: &mut Session, _: &mut Random| {
         let late = send(session, "SELECT 1").await.expect_err("nothing is answered");
@@ -232,6 +228,6 @@ fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_
     let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
     let workload = doing(transaction).but(AfterFailure::GoesOn);
     let record =
-        run_load(workload, &[null("hang_after=0")], &input, &mut Silent).expect("it is measured");
-    assert_eq!((record.counters.failed, record.facts.troubles), (1, vec![]));
+        run_load(workload, &[null("hang_after=0")], &input, &mut ()).expect("it is measured");
+    assert_eq!((record.counters.failed, record.facts.problems), (1, vec![]));
 }

@@ -1,6 +1,6 @@
 //! Scheduling of generator threads that share processors with the server.
 
-use crate::bench::{Closure, NOBODY, Silent, native, null, trial_input};
+use crate::bench::{Closure, NOBODY, native, null, trial_input};
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, MeasuredWorkers, Meter, ScriptThreads, default_workers, run_script};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -29,13 +29,13 @@ fn policies(shares_machine: bool, rate: Option<f64>) -> Vec<String> {
         noted.lock().expect("nobody panics").push(policy());
         Ok(())
     });
-    run_script(script, &ScriptThreads::default(), &input, &mut Silent).expect("it can be measured");
+    run_script(script, &ScriptThreads::default(), &input, &mut ()).expect("it can be measured");
     let seen = seen.lock().expect("nobody panics");
     seen.clone()
 }
 
 #[test]
-fn clients_give_way_to_a_server_on_this_machine_unless_transactions_are_due_at_a_time() {
+fn clients_yield_to_a_local_server_except_in_open_loop() {
     let (usual, batch) = (policy(), "3".to_owned());
     assert_ne!(usual, batch, "these tests are run under the policy that they are about");
     assert_eq!(policies(true, None), [batch.clone(), batch]);
@@ -44,7 +44,7 @@ fn clients_give_way_to_a_server_on_this_machine_unless_transactions_are_due_at_a
 }
 
 #[test]
-fn the_number_of_workers_follows_processors_clients_and_where_the_server_is() {
+fn default_workers_depend_on_cpus_clients_and_server_location() {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let many = 1000 * processors;
     for engine in [Engine::Mysql, Engine::Postgres] {
@@ -59,7 +59,7 @@ fn the_number_of_workers_follows_processors_clients_and_where_the_server_is() {
 }
 
 #[test]
-fn workers_are_tried_once_for_clients_that_only_read_and_the_number_is_kept() {
+fn worker_count_is_calibrated_once_for_read_only_clients() {
     let load = LoadPlan::new(StopRule::Transactions(1000));
     let measured_workers = Some(Arc::new(MeasuredWorkers::default()));
     let record = |workload: &str, clients: u32| {
@@ -67,7 +67,7 @@ fn workers_are_tried_once_for_clients_that_only_read_and_the_number_is_kept() {
         let mut input = trial_input(null(""), clients, &load);
         input.load.shares_machine = true;
         input.load.measured_workers.clone_from(&measured_workers);
-        native.run_trial(&input, &mut Silent).expect("it can be measured")
+        native.run_trial(&input, &mut ()).expect("it can be measured")
     };
     let (first, second) = (record("oltp_point_select", 8), record("oltp_point_select", 8));
     let tried = &first.generator.workers_tried;

@@ -1,6 +1,6 @@
 //! Loads that change inside a trial.
 
-use crate::bench::{self, MILLISECOND, NOBODY, SEED, Silent, null, takes};
+use crate::bench::{self, MILLISECOND, NOBODY, SEED, null, takes};
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, LoadRecord, Meter, Script, ScriptFailure, ScriptThreads, run_script};
 use dyno_model::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
@@ -26,7 +26,7 @@ fn input(clients: u32, load: &LoadPlan) -> LoadInput<'_> {
 
 fn native(script: &str, clients: u32, load: &LoadPlan) -> LoadRecord {
     let native = bench::native("oltp_point_select", &[], clients);
-    bench::load(native, null(script), &input(clients, load), &mut Silent)
+    bench::load(native, null(script), &input(clients, load), &mut ())
 }
 
 /// For each stage: commits during the stage, arrivals due in it, and those of them that were lost.
@@ -58,7 +58,7 @@ fn each_stage_has_what_was_due_in_it() {
 }
 
 #[test]
-fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
+fn stage_backlog_waits_and_is_processed_in_the_next_stage() {
     // One client that takes 2 ms completes at most 500 a second.
     let stages = [(400, 100.0, 100.0), (400, 2_000.0, 2_000.0), (2_400, 10.0, 10.0)];
     let load = plan(LoadBy::Rate, &stages);
@@ -66,7 +66,7 @@ fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
         takes(Duration::from_millis(2)),
         &ScriptThreads::default(),
         &input(1, &load),
-        &mut Silent,
+        &mut (),
     )
     .expect("it can be measured");
     let found = found(&record);
@@ -78,14 +78,14 @@ fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
 }
 
 #[test]
-fn what_is_never_started_is_lost_in_the_stage_that_it_was_due_in() {
+fn unstarted_arrivals_are_lost_in_the_stage_they_were_due_in() {
     let stages = [(200, 50.0, 50.0), (200, 3_000.0, 3_000.0)];
     let load = plan(LoadBy::Rate, &stages);
     let record = run_script(
         takes(Duration::from_millis(5)),
         &ScriptThreads::default(),
         &input(1, &load),
-        &mut Silent,
+        &mut (),
     )
     .expect("it can be measured");
     let (found, open_loop) = (found(&record), record.open_loop.expect("an open loop"));
@@ -134,7 +134,7 @@ fn threads_of_scripts_wait_for_their_stage_too() {
     let load = plan(LoadBy::Clients, &[(200, 1.0, 1.0), (200, 1.0, 4.0)]);
     let begun = Arc::default();
     let script = Noting(Arc::clone(&begun));
-    run_script(script, &ScriptThreads::default(), &input(5, &load), &mut Silent)
+    run_script(script, &ScriptThreads::default(), &input(5, &load), &mut ())
         .expect("it can be measured");
     let begun = begun.lock().expect("no panic");
     let first = |client: u32| begun.iter().filter(|it| it.0 == client).map(|it| it.1).min();

@@ -1,6 +1,6 @@
 //! Native workloads send and count the same as sysbench's scripts of the same name.
 
-use crate::bench::{NOBODY, SEED, Silent, load, native, null};
+use crate::bench::{NOBODY, SEED, load, native, null};
 use dyno_engine::{LoadInput, LoadRecord};
 use dyno_model::catalog::OptionValue;
 use dyno_model::counters::Outcomes;
@@ -11,7 +11,7 @@ fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> 
         changes.iter().map(|(name, value)| (*name, OptionValue::Integer(*value))).collect();
     let plan = LoadPlan::new(StopRule::Transactions(transactions));
     let input = LoadInput::new("accounting", clients, &plan, SEED, &NOBODY);
-    let record = load(native(kind, &options, clients), null(""), &input, &mut Silent);
+    let record = load(native(kind, &options, clients), null(""), &input, &mut ());
     assert_eq!(record.counters.committed, transactions);
     record
 }
@@ -46,7 +46,7 @@ fn a_client_connects_anew_after_every_so_many_transactions() {
 }
 
 #[test]
-fn bulk_insert_counts_a_row_as_an_event_and_sends_when_512_kib_are_full() {
+fn bulk_insert_counts_rows_as_events_and_sends_at_512_kib() {
     let record = run("bulk_insert", &[("rows_per_insert", 0)], 1, 100_000);
     // (1,1) to (99999,99999) with commas are 1,177,774 characters: three packets.
     assert_eq!(record.counters.outcomes, Outcomes { reads: 0, writes: 3, others: 0 });

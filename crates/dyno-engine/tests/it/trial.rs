@@ -243,7 +243,7 @@ fn a_commit_whose_answer_was_lost_is_in_doubt_and_not_repeated() {
 }
 
 #[test]
-fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
+fn unanswered_commit_is_in_doubt_for_every_failure_kind() {
     for kind in ["connection-lost", "timeout", "protocol", "other"] {
         let script = format!("commit.fail={kind}:1");
         let record = Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(10)).record();
@@ -267,7 +267,7 @@ fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
 }
 
 #[test]
-fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tells_a_range() {
+fn final_insert_in_doubt_only_widens_the_audit_range() {
     for kind in ["connection-lost", "timeout", "protocol", "permission"] {
         let script = format!("insert.fail={kind}:1");
         let mut bench = Bench::new(&script, "bulk_insert", 1, StopRule::Transactions(10));
@@ -288,7 +288,7 @@ fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tell
 }
 
 #[test]
-fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
+fn commit_cancelled_by_the_server_is_retried() {
     let record =
         Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100))
             .record();
@@ -445,7 +445,7 @@ fn the_rush_audit_compares_commits_with_the_counters() {
 }
 
 #[test]
-fn rows_by_way_of_a_temporary_table_take_four_statements_and_by_name_one_or_one_each() {
+fn temp_table_takes_four_statements_and_row_by_row_one_each() {
     let temporary = ["drop-temporary-table", "create-temporary-table", "fill"];
     for (workload, kinds) in [
         ("temp-table-select", [&temporary[..], &["select"]].concat()),

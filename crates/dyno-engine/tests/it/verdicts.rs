@@ -1,7 +1,7 @@
 //! Workloads that decide on their own what happens to a client after a failure, and that use the
 //! connection freely.
 
-use crate::bench::{NOBODY, Silent, doing, null, send};
+use crate::bench::{NOBODY, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AfterFailure, ClientId};
 use dyno_engine::{LoadInput, LoadRecord, Session, run_load};
@@ -35,7 +35,7 @@ fn run(verdict: AfterFailure) -> (LoadRecord, bool) {
         });
     let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::TransactionsPerClient(10)) };
     let input = LoadInput::new("verdict", 2, &load, 1, &NOBODY);
-    let record = run_load(failing.but(verdict), &[null("")], &input, &mut Silent);
+    let record = run_load(failing.but(verdict), &[null("")], &input, &mut ());
     let record = record.expect("the null driver always answers");
     assert_eq!(record.counters.check(), [""; 0]);
     (record, has_gone_on.load(Ordering::Relaxed))

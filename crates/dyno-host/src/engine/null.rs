@@ -1,16 +1,16 @@
 //! The null engine with canned replies, and HTTP services, which have nothing to query. The
 //! workload queries the service itself; the database behind it is a separate system.
 
-use super::queries::{EngineQueries, Settings};
+use super::queries::{EngineQueries, EngineSettings};
 use crate::engine::setting::by_name;
 use std::collections::BTreeMap;
 
 pub(super) const QUERIES: EngineQueries = EngineQueries {
-    settings: Settings {
+    settings: EngineSettings {
         that_matter: &[],
         reserved: &[],
         shaping: &[],
-        untold: &[],
+        unreported: &[],
         read: |_| Ok(BTreeMap::new()),
         listed: str::to_owned,
         find: by_name,

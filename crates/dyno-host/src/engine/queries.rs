@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Queries for the systems of an engine, outside the load.
 pub(crate) struct EngineQueries {
-    pub(crate) settings: Settings,
+    pub(crate) settings: EngineSettings,
     /// Connects for the monitor, which sends its further queries over that connection; also returns
     /// the id of the server's thread or process that serves it. Figures of databases are summed
     /// over the named ones. `None` where there is nothing to observe.
@@ -41,7 +41,7 @@ impl EngineQueries {
         let answers = self.versions.iter().filter_map(|sql| session.first(sql).ok().flatten());
         let versions: Vec<String> = answers.collect();
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        session.identity().told(&versions.join(" "), &names)
+        session.identity().with_answers(&versions.join(" "), &names)
     }
 }
 
@@ -150,7 +150,7 @@ type FindSetting =
     for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>;
 
 /// Properties of an engine's settings.
-pub(crate) struct Settings {
+pub(crate) struct EngineSettings {
     /// Settings that affect results and appear in reports: durability, memory, connections,
     /// isolation, threads. Those that a server does not have are skipped.
     pub(crate) that_matter: &'static [&'static str],
@@ -161,7 +161,7 @@ pub(crate) struct Settings {
     /// different values are different.
     pub(crate) shaping: &'static [&'static str],
     /// Options that no server returns.
-    pub(crate) untold: &'static [&'static str],
+    pub(crate) unreported: &'static [&'static str],
     pub(crate) read: fn(&mut ControlConnection) -> QueryResult<FoundSettings>,
     /// The lower-case name under which the server lists a setting.
     pub(crate) listed: fn(&str) -> String,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// A request to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum SampleRequest {
     /// Counters and sessions, each as often as its cost allows.
     Regular,
     /// Counters and sessions, at any cost: the window begins or ends.
@@ -25,7 +25,7 @@ pub(super) enum Question {
 
 /// The server's answer.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ServerSample {
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
     /// Processor time of the observer's thread so far.
@@ -35,8 +35,8 @@ pub(super) struct Answer {
 /// Handle of the querying thread.
 #[derive(Debug)]
 pub(super) struct Observer {
-    questions: Sender<Question>,
-    answers: Receiver<Answer>,
+    requests: Sender<SampleRequest>,
+    answers: Receiver<ServerSample>,
     /// The time of a request that has not been answered yet.
     pending: Option<Instant>,
     /// Processor time of the thread as last reported.
@@ -48,28 +48,28 @@ impl Observer {
     /// are no values of it.
     pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
         let observe = queries(target.engine).observe?;
-        let (questions, asked) = channel();
+        let (requests, asked) = channel();
         let (answer, answers) = channel();
         let run = move || {
             answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer);
         };
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
-        Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
+        Some(Self { requests, answers, pending: None, cpu: Duration::ZERO })
     }
 
     /// Sends a request, unless the last one is unanswered. False when the thread has ended.
-    pub(super) fn ask(&mut self, question: Question) -> bool {
+    pub(super) fn ask(&mut self, request: SampleRequest) -> bool {
         if self.pending.is_some() {
             return true;
         }
         self.pending = Some(Instant::now());
-        self.questions.send(question).is_ok()
+        self.requests.send(request).is_ok()
     }
 
     /// The answer to the last request, waited for until `until`. The cost of a missing answer is
     /// the time waited so far.
-    pub(super) fn answer(&mut self, until: Instant) -> Option<Answer> {
+    pub(super) fn answer(&mut self, until: Instant) -> Option<ServerSample> {
         let asked = self.pending?;
         match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(mut answer) => {
@@ -77,13 +77,13 @@ impl Observer {
                 self.cpu = answer.cpu;
                 if asked.elapsed() > Duration::from_secs(1) {
                     // Its values belong to no known time.
-                    answer = Answer::default();
+                    answer = ServerSample::default();
                 }
                 answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
                 Some(answer)
             }
             Err(RecvTimeoutError::Timeout) => {
-                let mut answer = Answer::default();
+                let mut answer = ServerSample::default();
                 answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
                 Some(answer)
             }
@@ -94,17 +94,17 @@ impl Observer {
 
 fn answer_all(
     open: impl FnOnce() -> QueryResult<Asking>,
-    asked: &Receiver<Question>,
-    answers: &Sender<Answer>,
+    asked: &Receiver<SampleRequest>,
+    answers: &Sender<ServerSample>,
 ) {
     let Ok(mut asking) = open() else { return };
-    while let Ok(question) = asked.recv() {
+    while let Ok(request) = asked.recv() {
         // Only the latest request matters to a server that was slow.
-        let question = match asked.try_recv() {
+        let request = match asked.try_recv() {
             Ok(newer) => newer,
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => question,
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => request,
         };
-        let Ok(mut answer) = asking.answer(question) else { return };
+        let Ok(mut answer) = asking.answer(request) else { return };
         answer.cpu = thread_cpu();
         if answers.send(answer).is_err() {
             return;
@@ -143,12 +143,12 @@ impl Asking {
         })
     }
 
-    fn answer(&mut self, question: Question) -> QueryResult<Answer> {
-        let mut answer = Answer::default();
-        let is_wanted = |pace: &Pace| match question {
-            Question::Regular => pace.is_due(Instant::now()),
-            Question::Boundary => true,
-            Question::Sessions => false,
+    fn answer(&mut self, request: SampleRequest) -> QueryResult<ServerSample> {
+        let mut answer = ServerSample::default();
+        let is_wanted = |pace: &Pace| match request {
+            SampleRequest::Regular => pace.is_due(Instant::now()),
+            SampleRequest::Boundary => true,
+            SampleRequest::Sessions => false,
         };
         let began = (Instant::now(), self.worker_cpu());
         if is_wanted(&self.counters_pace) {
@@ -156,8 +156,8 @@ impl Asking {
             self.counters_pace.note(Instant::now(), self.cost_since(began));
         }
         let began = (Instant::now(), self.worker_cpu());
-        if question == Question::Sessions || is_wanted(&self.sessions_pace) {
-            let is_detailed = question == Question::Sessions;
+        if request == SampleRequest::Sessions || is_wanted(&self.sessions_pace) {
+            let is_detailed = request == SampleRequest::Sessions;
             if let Some(seen) = self.observed.sessions(is_detailed)? {
                 answer.sessions = sessions::grouped(seen, self.syntax);
                 if !is_detailed {

@@ -117,8 +117,8 @@ pub(crate) fn warning(
     // Both the sum over processes and the total of the machine must confirm it: times move between
     // processes when some end. The kernel counts in ticks, and the time of a reading is
     // approximate, so the machine's total is limited to its capacity.
-    let told: f64 = by_name.values().sum();
-    let ticks = told.min(all).min(to.processors * seconds * ticks_per_second);
+    let reported: f64 = by_name.values().sum();
+    let ticks = reported.min(all).min(to.processors * seconds * ticks_per_second);
     let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
     let share = processors_taken(ticks) / to.processors;
     let warning = |processes| Warning::OtherProcessesCpu { share, processes };
@@ -130,7 +130,7 @@ pub(crate) fn warning(
     named.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let named = named.into_iter().take(NAMED_MAX);
     // Each process as counted, scaled down if their sum exceeds the total.
-    let scale = ticks / told;
+    let scale = ticks / reported;
     let named = named.map(|(name, ticks)| BusyProcess {
         name: name.to_owned(),
         processors: processors_taken(ticks * scale),
@@ -283,13 +283,13 @@ mod tests {
             panic!("nothing found")
         };
         assert!((share - 1.5 / 4.0).abs() < 1e-9, "{share}");
-        let told: Vec<(&str, f64)> =
+        let reported: Vec<(&str, f64)> =
             processes.iter().map(|it| (it.name.as_str(), it.processors)).collect();
-        assert_eq!(told, [("cc1", 0.6), ("make", 0.5), ("a (strange) name", 0.4)]);
+        assert_eq!(reported, [("cc1", 0.6), ("make", 0.5), ("a (strange) name", 0.4)]);
     }
 
     #[test]
-    fn a_child_whose_parent_ended_too_adds_only_its_time_within_the_window() {
+    fn ended_grandchild_adds_only_its_cpu_time_within_the_window() {
         let start = Instant::now();
         let from = [
             (902, 1, "make", 1.0, 0.0),
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_with_a_reused_id_is_another_one_and_small_amounts_are_not_reported() {
+    fn reused_pid_is_a_new_process_and_small_use_is_not_reported() {
         let start = Instant::now();
         let from = table(start, 0.0, &[(900, 1, "old", 500.0, 0.0)]);
         let mut to = table(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);

@@ -34,7 +34,7 @@ pub(super) struct Processes {
 }
 
 /// A sample of one process.
-pub(super) struct Seen {
+pub(super) struct ProcessSample {
     pid: u32,
     stat: ProcessStat,
     /// Text of `/proc/<pid>/status`; empty in a sample without details.
@@ -44,7 +44,7 @@ pub(super) struct Seen {
     open_files: Option<f64>,
 }
 
-impl Seen {
+impl ProcessSample {
     /// A sample of a process on another machine, whose number of open files is unknown.
     pub(super) fn of_texts(pid: u32, stat: ProcessStat, status: String, io: String) -> Self {
         Self { pid, stat, status, io, open_files: None }
@@ -100,14 +100,14 @@ impl Processes {
         }
         let began = thread_cpu();
         // Children first: the time of one that ends in between is then in its parent at the latest.
-        let mut all: Vec<Seen> = if self.has_children {
+        let mut all: Vec<ProcessSample> = if self.has_children {
             let children = self.pids.iter().flat_map(|pid| children(*pid));
-            children.filter_map(|child| Seen::read(child, has_details)).collect()
+            children.filter_map(|child| ProcessSample::read(child, has_details)).collect()
         } else {
             Vec::new()
         };
         let workers = all.len();
-        all.extend(self.pids.iter().filter_map(|pid| Seen::read(*pid, has_details)));
+        all.extend(self.pids.iter().filter_map(|pid| ProcessSample::read(*pid, has_details)));
         if all.len() == workers {
             return;
         }
@@ -128,7 +128,7 @@ impl Processes {
     /// because those of all threads would cost a file each.
     pub(super) fn put_seen(
         &mut self,
-        all: &[Seen],
+        all: &[ProcessSample],
         ticks_per_second: f64,
         has_details: bool,
         values: &mut Values,
@@ -139,10 +139,11 @@ impl Processes {
         }
     }
 
-    fn put(&mut self, all: &[Seen], ticks_per_second: f64, values: &mut Values) {
+    fn put(&mut self, all: &[ProcessSample], ticks_per_second: f64, values: &mut Values) {
         let source = self.source;
-        let sum =
-            |of: &dyn Fn(&Seen) -> f64| all.iter().map(of).fold(0.0, |sum, value| sum + value);
+        let sum = |of: &dyn Fn(&ProcessSample) -> f64| {
+            all.iter().map(of).fold(0.0, |sum, value| sum + value)
+        };
         let ticks =
             |mode: usize| sum(&|seen| seen.stat.ticks[mode] + seen.stat.children_ticks[mode]);
         self.put_total("cpu_user_seconds_total", ticks(0) / ticks_per_second, values);
@@ -160,7 +161,7 @@ impl Processes {
         put("processes", all.len() as f64);
     }
 
-    fn put_details(&mut self, all: &[Seen], values: &mut Values) {
+    fn put_details(&mut self, all: &[ProcessSample], values: &mut Values) {
         values.put(&format!("{}.process.resident_bytes", self.source), resident(all));
         let files: Vec<f64> = all.iter().filter_map(|seen| seen.open_files).collect();
         if !files.is_empty() {
@@ -178,7 +179,7 @@ impl Processes {
         values.put(&format!("{}.process.{quantity}", self.source), *total);
     }
 
-    fn put_switches(&mut self, all: &[Seen], values: &mut Values) {
+    fn put_switches(&mut self, all: &[ProcessSample], values: &mut Values) {
         let [voluntary, involuntary] = self.switches.sample(all);
         self.put_total("voluntary_switches_total", voluntary, values);
         self.put_total("involuntary_switches_total", involuntary, values);
@@ -188,9 +189,10 @@ impl Processes {
 /// Memory of processes that share some: private memory is summed up; of files and shared memory,
 /// which are mostly common, the largest is used. Where the kernel does not separate them (before
 /// Linux 4.5), the sum of all resident sets.
-fn resident(all: &[Seen]) -> f64 {
-    let bytes =
-        |seen: &Seen, key: &str| keyed(&seen.status, key).map(|kilobytes| kilobytes * 1024.0);
+fn resident(all: &[ProcessSample]) -> f64 {
+    let bytes = |seen: &ProcessSample, key: &str| {
+        keyed(&seen.status, key).map(|kilobytes| kilobytes * 1024.0)
+    };
     let largest = |key: &str| all.iter().filter_map(|seen| bytes(seen, key)).fold(0.0, f64::max);
     if all.iter().any(|seen| bytes(seen, "RssAnon").is_some()) {
         let own: f64 = all.iter().filter_map(|seen| bytes(seen, "RssAnon")).sum();
@@ -209,7 +211,7 @@ struct Switches {
 }
 
 impl Switches {
-    fn sample(&mut self, all: &[Seen]) -> [f64; 2] {
+    fn sample(&mut self, all: &[ProcessSample]) -> [f64; 2] {
         let mut living = BTreeMap::new();
         for seen in all {
             if seen.stat.threads <= 1.0 {

@@ -2,7 +2,7 @@
 //! a second while throughput is collapsed.
 
 use super::host::Machine;
-use super::observer::{Observer, Question};
+use super::observer::{Observer, SampleRequest};
 use super::others::ProcessTable;
 use super::pace::thread_cpu;
 use super::processes::Processes;
@@ -54,7 +54,7 @@ pub(super) struct Reading {
     /// At the bounds of the window: all processes of dyno's machine.
     pub(super) processes: Option<ProcessTable>,
     /// What the monitor missed since the last sample.
-    pub(super) trouble: Option<String>,
+    pub(super) problem: Option<String>,
 }
 
 /// Handle of the running thread.
@@ -69,10 +69,10 @@ impl Sampler {
     /// without a monitor. When the server's machine is observed through a command, this waits for
     /// its first answer.
     pub(super) fn start(watched: Watched) -> Option<Self> {
-        let (orders, told) = channel();
+        let (orders, reported) = channel();
         let (reading, readings) = channel();
         let mut sampler = SamplerThread::new(watched, reading);
-        let run = move || sampler.sample_until_stopped(&told);
+        let run = move || sampler.sample_until_stopped(&reported);
         // Not joined: the channel of readings closes when the thread ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
         Some(Self { orders, readings })
@@ -96,7 +96,7 @@ struct SamplerThread {
     machine: Machine,
     /// The server's machine, if it is another one.
     remote: Option<Remote>,
-    trouble: Option<String>,
+    problem: Option<String>,
     server: Option<Processes>,
     generator: Processes,
     observer: Option<Observer>,
@@ -109,19 +109,19 @@ struct SamplerThread {
 impl SamplerThread {
     fn new(watched: Watched, readings: Sender<Reading>) -> Self {
         let has_children = watched.target.engine.traits().execution == Execution::Process;
-        let (mut remote, mut trouble) = (None, None);
+        let (mut remote, mut problem) = (None, None);
         if let Some(command) = &watched.command {
             let (traces, session) = traces(&watched.target).unzip();
             match Remote::start(command, traces.unwrap_or_default(), has_children) {
                 Ok(running) => remote = Some(running),
-                Err(error) => trouble = Some(told(&error)),
+                Err(error) => problem = Some(cannot_observe(&error)),
             }
             drop(session);
         }
         Self {
             machine: Machine::new(),
             remote,
-            trouble,
+            problem,
             server: (!watched.pids.is_empty())
                 .then(|| Processes::of_server(watched.pids, has_children)),
             generator: Processes::of_generator(),
@@ -132,19 +132,19 @@ impl SamplerThread {
         }
     }
 
-    fn sample_until_stopped(&mut self, told: &Receiver<Order>) {
+    fn sample_until_stopped(&mut self, reported: &Receiver<Order>) {
         let mut next = Instant::now();
         // The start of the window, once it is known.
         let mut opening = None;
         let mut collapsed: Option<Instant> = None;
         loop {
             let wake = collapsed.map_or(next, |sample| sample.min(next));
-            match told.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+            match reported.recv_timeout(wake.saturating_duration_since(Instant::now())) {
                 Ok(Order::Align(origin)) => {
                     opening = Some(origin);
                     next = next_second(origin, Instant::now());
                 }
-                Ok(Order::Sample) => self.sample(Question::Boundary),
+                Ok(Order::Sample) => self.sample(SampleRequest::Boundary),
                 Ok(Order::Collapsed(true)) => {
                     collapsed = Some(collapsed.unwrap_or_else(Instant::now));
                 }
@@ -152,7 +152,11 @@ impl SamplerThread {
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if next <= Instant::now() => {
                     let is_opening = opening == Some(next);
-                    self.sample(if is_opening { Question::Boundary } else { Question::Regular });
+                    self.sample(if is_opening {
+                        SampleRequest::Boundary
+                    } else {
+                        SampleRequest::Regular
+                    });
                     // Missed seconds, for example while the machine was suspended, are not made up
                     // for.
                     next = next_second(next, Instant::now());
@@ -165,10 +169,10 @@ impl SamplerThread {
         }
     }
 
-    fn sample(&mut self, question: Question) {
-        let is_boundary = question == Question::Boundary;
+    fn sample(&mut self, request: SampleRequest) {
+        let is_boundary = request == SampleRequest::Boundary;
         let at = Instant::now();
-        self.ask(question);
+        self.ask(request);
         self.with_remote(|remote| remote.ask(is_boundary));
         let mut values = Values::default();
         self.machine.sample(&mut values);
@@ -181,10 +185,10 @@ impl SamplerThread {
         }
         self.generator.sample(ticks, is_boundary, &mut values);
         let processes = if is_boundary { ProcessTable::now() } else { None };
-        let timeout = match question {
+        let timeout = match request {
             _ if self.is_first => FIRST_TIMEOUT,
-            Question::Boundary => BOUNDARY_TIMEOUT,
-            Question::Regular | Question::Sessions => TIMEOUT,
+            SampleRequest::Boundary => BOUNDARY_TIMEOUT,
+            SampleRequest::Regular | SampleRequest::Sessions => TIMEOUT,
         };
         self.is_first = false;
         self.with_remote(|remote| remote.sample(at + timeout, &mut values));
@@ -207,16 +211,16 @@ impl SamplerThread {
             values,
             sessions,
             processes,
-            trouble: self.trouble.take(),
+            problem: self.problem.take(),
         });
-        if self.is_locked && question == Question::Regular {
+        if self.is_locked && request == SampleRequest::Regular {
             self.sample_sessions();
         }
     }
 
     fn sample_sessions(&mut self) {
         let at = Instant::now();
-        self.ask(Question::Sessions);
+        self.ask(SampleRequest::Sessions);
         let answer = self.observer.as_mut().and_then(|observer| observer.answer(at + TIMEOUT));
         if let Some(answer) = answer.filter(|answer| !answer.sessions.is_empty()) {
             let (values, sessions) = (Values::default(), answer.sessions);
@@ -225,7 +229,7 @@ impl SamplerThread {
                 values,
                 sessions,
                 processes: None,
-                trouble: None,
+                problem: None,
             });
         }
     }
@@ -235,13 +239,13 @@ impl SamplerThread {
         if let Some(remote) = &mut self.remote
             && let Err(error) = act(remote)
         {
-            self.trouble = Some(told(&error));
+            self.problem = Some(cannot_observe(&error));
             self.remote = None;
         }
     }
 
-    fn ask(&mut self, question: Question) {
-        if self.observer.as_mut().is_some_and(|observer| !observer.ask(question)) {
+    fn ask(&mut self, request: SampleRequest) {
+        if self.observer.as_mut().is_some_and(|observer| !observer.ask(request)) {
             self.observer = None;
         }
     }
@@ -255,7 +259,7 @@ impl SamplerThread {
     }
 }
 
-fn told(error: &str) -> String {
+fn cannot_observe(error: &str) -> String {
     format!("the server's machine cannot be observed: monitor.command {error}")
 }
 
@@ -285,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_at_the_bounds_is_taken_on_request_and_the_thread_ends_on_request() {
+    fn sampler_takes_boundary_samples_and_stops_on_request() {
         let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
         let sampler = Sampler::start(Watched {
             target,

@@ -46,7 +46,7 @@ pub struct Watch<'l> {
     /// of the first client.
     processes: Vec<(f64, ProcessTable)>,
     /// What could not be observed.
-    troubles: Vec<String>,
+    problems: Vec<String>,
     /// Samples with the monitor's own cost.
     costs: Vec<Sample>,
     collapse_detector: CollapseDetector,
@@ -94,7 +94,7 @@ impl<'l> Watch<'l> {
             early: Vec::new(),
             rates: Vec::new(),
             samples: Vec::new(),
-            troubles: Vec::new(),
+            problems: Vec::new(),
             costs: Vec::new(),
             collapse_detector: CollapseDetector::default(),
             is_low: false,
@@ -121,8 +121,8 @@ impl<'l> Watch<'l> {
         record.warnings.extend(doubtful);
         record.warnings.extend(self.others());
         record.warnings.extend(self.cost(opens, closes));
-        let troubles = self.troubles.drain(..);
-        record.warnings.extend(troubles.map(|what| Warning::RecordingIncomplete { what }));
+        let problems = self.problems.drain(..);
+        record.warnings.extend(problems.map(|what| Warning::RecordingIncomplete { what }));
     }
 
     /// A warning about other processes.
@@ -167,7 +167,7 @@ impl<'l> Watch<'l> {
     }
 
     fn take(&mut self, mut reading: Reading) {
-        self.troubles.extend(reading.trouble.take());
+        self.problems.extend(reading.problem.take());
         let Some(epoch) = self.epoch else {
             self.early.push(reading);
             return;

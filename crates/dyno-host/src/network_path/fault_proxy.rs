@@ -7,6 +7,7 @@
 //! runs in dyno's own threads, two for each connection, and so ends with dyno.
 
 use crate::error::HostError;
+use dyno_model::sync::lock;
 use dyno_model::target::{Endpoint, Target};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -114,7 +115,7 @@ impl Drop for FaultProxy {
 
 impl Inner {
     fn note<T>(&self, note: impl FnOnce(&mut State) -> T) -> T {
-        let noted = note(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let noted = note(&mut lock(&self.state));
         self.changed.notify_all();
         noted
     }
@@ -122,7 +123,7 @@ impl Inner {
     /// Waits while the proxy is closed; true when it was closed at least once. `None` when the
     /// proxy has ended.
     fn pass(&self) -> Option<bool> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         while state.is_shut && !state.is_over {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -231,7 +232,7 @@ mod tests {
         read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    fn said(mut stream: &TcpStream, count: usize) -> Vec<u8> {
+    fn received(mut stream: &TcpStream, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         stream.read_exact(&mut bytes).unwrap();
         bytes
@@ -244,9 +245,9 @@ mod tests {
         let mut client = TcpStream::connect(fault_proxy.address).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         client.write_all(b"one").unwrap();
-        assert_eq!(said(&server, 3), b"one");
+        assert_eq!(received(&server, 3), b"one");
         server.write_all(b"two").unwrap();
-        assert_eq!(said(&client, 3), b"two");
+        assert_eq!(received(&client, 3), b"two");
 
         fault_proxy.shut();
         client.write_all(b"three").unwrap();
@@ -254,14 +255,14 @@ mod tests {
         // Absence of data cannot be proved; what is checked is that the thread holds the data back.
         assert!(is_silent(&server) && is_silent(&client));
         assert!(fault_proxy.reopen() && !fault_proxy.reopen());
-        assert_eq!(said(&server, 5), b"three");
-        assert_eq!(said(&client, 4), b"four");
+        assert_eq!(received(&server, 5), b"three");
+        assert_eq!(received(&client, 4), b"four");
         drop(client);
         assert_eq!(server.read(&mut [0; 1]).unwrap(), 0, "the end is passed on too");
     }
 
     #[test]
-    fn a_client_that_connected_and_left_while_the_proxy_was_closed_never_reaches_the_server() {
+    fn client_that_left_before_proxy_reopens_never_reaches_server() {
         let listener = server();
         let fault_proxy = fault_proxy(&listener);
         fault_proxy.shut();
@@ -272,7 +273,7 @@ mod tests {
         patient.write_all(b"here").unwrap();
         fault_proxy.reopen();
         let (server, _) = listener.accept().unwrap();
-        assert_eq!(said(&server, 4), b"here");
+        assert_eq!(received(&server, 4), b"here");
     }
 
     #[test]

@@ -37,10 +37,13 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
         ))
     })?;
     let mut command = Command::new(&program);
-    let told = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
-    let told = told.map(|answer| answer.text).unwrap_or_default();
-    let version =
-        told.split_whitespace().skip_while(|word| *word != "version").nth(1).unwrap_or_default();
+    let reported = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
+    let reported = reported.map(|answer| answer.text).unwrap_or_default();
+    let version = reported
+        .split_whitespace()
+        .skip_while(|word| *word != "version")
+        .nth(1)
+        .unwrap_or_default();
     Ok((program, version.to_owned()))
 }
 

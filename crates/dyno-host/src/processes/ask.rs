@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const ANSWER_MAX: u64 = 4 << 20;
 
 /// An answer.
-pub(crate) struct Answer {
+pub(crate) struct CommandOutput {
     /// The beginning of its output on the pipe.
     pub(crate) text: String,
     /// Exit status; `None` when the program had to be killed.
@@ -24,11 +24,11 @@ pub(crate) struct Answer {
 ///
 /// # Errors
 /// When it cannot be run.
-pub(crate) fn ask(command: &mut Command) -> io::Result<Answer> {
+pub(crate) fn ask(command: &mut Command) -> io::Result<CommandOutput> {
     ask_within(command, LIMIT)
 }
 
-fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
+fn ask_within(command: &mut Command, limit: Duration) -> io::Result<CommandOutput> {
     let mut child = command.stdin(Stdio::null()).env("LC_ALL", "C").spawn()?;
     let output = child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
     let errors = child.stderr.take().map(|errors| Box::new(errors) as Box<dyn Read + Send>);
@@ -53,7 +53,7 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
         let _ = child.wait();
     }
     debug!(?command, ?status, "asked a program");
-    Ok(Answer { text: String::from_utf8_lossy(&bytes).into_owned(), status })
+    Ok(CommandOutput { text: String::from_utf8_lossy(&bytes).into_owned(), status })
 }
 
 /// The lines of a program's output; empty when it cannot be run.
@@ -66,24 +66,24 @@ pub(crate) fn words(command: &mut Command) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn asked(script: &str, limit: Duration) -> Answer {
+    fn answer_to(script: &str, limit: Duration) -> CommandOutput {
         ask_within(Command::new("sh").args(["-c", script]).stdout(Stdio::piped()), limit).unwrap()
     }
 
     #[test]
     fn a_program_with_endless_output_is_stopped() {
-        let answer = asked("exec yes", Duration::from_secs(3600));
+        let answer = answer_to("exec yes", Duration::from_secs(3600));
         assert_eq!(answer.text.len() as u64, ANSWER_MAX);
         assert!(!answer.status.expect("it cannot write any more").success());
     }
 
     #[test]
-    fn a_program_that_does_not_end_is_killed_without_waiting_for_its_children() {
-        assert!(asked("exec sleep 3600", Duration::from_millis(50)).status.is_none());
+    fn hanging_program_is_killed_without_waiting_for_children() {
+        assert!(answer_to("exec sleep 3600", Duration::from_millis(50)).status.is_none());
         let (sender, end) = mpsc::channel();
         std::thread::spawn(move || {
             // The child process ends with this test's pipe.
-            sender.send(asked("sleep 2 & echo 1.2; exit 3", Duration::from_millis(300)).status)
+            sender.send(answer_to("sleep 2 & echo 1.2; exit 3", Duration::from_millis(300)).status)
         });
         let status = end.recv_timeout(Duration::from_secs(60)).expect("it returns");
         assert_eq!(status.and_then(|status| status.code()), Some(3));

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_out_of_reach_when_others_can_replace_no_part_of_its_path() {
+    fn folder_is_protected_if_others_cannot_replace_its_path() {
         let place = tempfile::tempdir().unwrap();
         let inner = place.path().join("inner");
         fs::create_dir(&inner).unwrap();

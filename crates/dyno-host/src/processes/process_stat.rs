@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parentheses_and_blanks_in_the_name_of_a_program_do_not_shift_the_fields() {
+    fn parentheses_and_blanks_in_process_names_shift_no_fields() {
         let text = "4242 (a) S 1 (b) Z 17 4241 4242 0 -1 4194560 9 8 7 6 150 50 30 20 20 0 12 0 987654 1 2";
         let seen = ProcessStat::parse(text).unwrap();
         assert_eq!((seen.is_zombie, seen.parent, seen.group), (true, 17, 4241));

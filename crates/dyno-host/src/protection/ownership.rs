@@ -12,9 +12,9 @@
 //! of a process that ends; one that is slow or stopped keeps it.
 
 use dyno_model::failure::OperationFailure;
+use dyno_model::hex::hex;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -173,13 +173,6 @@ fn random<const BYTES: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     SystemRandom::new().fill(&mut bytes).expect("the system has random bytes");
     bytes
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

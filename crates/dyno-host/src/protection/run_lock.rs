@@ -73,10 +73,6 @@ thread_local! {
     static HELD: RefCell<Vec<(String, Weak<RunLock>)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn place(target: &Target) -> String {
-    format!("{}://{}/{}", target.engine, target.endpoint, target.database)
-}
-
 /// Acquires the lock of a database, or shares one that this process holds. `None` when there is
 /// nothing to lock. `is_own` tells whether the database's marker is this run's.
 ///
@@ -86,12 +82,12 @@ pub(crate) fn take(
     target: &Target,
     is_own: impl FnOnce() -> bool,
 ) -> Result<Option<Rc<RunLock>>, Refused> {
-    let place = place(target);
+    let location = target.location();
     let known = HELD.with_borrow(|held| {
-        let mut live = held.iter().filter(|(other, _)| *other == place);
+        let mut live = held.iter().filter(|(other, _)| *other == location);
         live.find_map(|(_, lock)| lock.upgrade())
     });
-    if let Some(known) = known.filter(|known| known.is_held()) {
+    if let Some(known) = known.filter(|known| known.is_still_held()) {
         return Ok(Some(known));
     }
     let held = match &target.endpoint {
@@ -109,8 +105,8 @@ pub(crate) fn take(
     };
     let taken = Rc::new(RunLock(held));
     HELD.with_borrow_mut(|held| {
-        held.retain(|(other, lock)| *other != place && lock.strong_count() > 0);
-        held.push((place, Rc::downgrade(&taken)));
+        held.retain(|(other, lock)| *other != location && lock.strong_count() > 0);
+        held.push((location, Rc::downgrade(&taken)));
     });
     Ok(Some(taken))
 }
@@ -139,7 +135,7 @@ impl RunLock {
     }
 
     /// Whether it is still held: a restarted server has forgotten it.
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_still_held(&self) -> bool {
         match &self.0 {
             LockState::Session(session, queries) => {
                 let answer = session.borrow_mut().first(queries.held);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_commits_is_left_out_where_a_server_lacks_it_or_reports_it_late() {
+    fn commit_count_is_omitted_if_missing_or_reported_late() {
         for (engine, version, is_compared) in [
             (Engine::Postgres, "15.18 (Debian 15.18-0+deb12u1)", true),
             (Engine::Postgres, "14.23", false),

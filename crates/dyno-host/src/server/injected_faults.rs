@@ -1,6 +1,7 @@
 //! Records the faults injected into a node, so that its end is not taken for an unexpected one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use dyno_model::sync::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Faults injected into a node.
@@ -27,10 +28,10 @@ impl SharedFaults {
     }
 
     pub(super) fn read(&self) -> InjectedFaults {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0)
     }
 
     pub(super) fn note(&self, note: impl FnOnce(&mut InjectedFaults)) {
-        note(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        note(&mut lock(&self.0));
     }
 }

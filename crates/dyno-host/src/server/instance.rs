@@ -60,11 +60,11 @@ impl ServerInstance<'_> {
 
     /// A setting of the MySQL family as an option, unless the user set it.
     pub(super) fn default_option(&self, name: &str, value: &str) -> Option<String> {
-        self.asked(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
+        self.requested(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
     }
 
     /// The value that the user gave to a setting, under any spelling of its name.
-    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+    pub(super) fn requested(&self, name: &str) -> Option<&str> {
         let engine = self.binary.kind.engine();
         let found =
             self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);

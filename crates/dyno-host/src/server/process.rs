@@ -15,6 +15,7 @@ use crate::storage;
 use crate::supervisor::{Access, Exit, Launch, Owner, SharedMemory, Supervisor, SupervisorError};
 use crate::tail::tail;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::hex::hex;
 use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
@@ -56,7 +57,8 @@ pub(super) fn start(
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
     let log_dir = log::kept(options.log_dir.as_deref())?;
-    let (mut supervisor, parent) = place(server, options, owner, log_dir.as_deref())?;
+    let (mut supervisor, parent) =
+        supervisor_and_parent(server, options, owner, log_dir.as_deref())?;
     let mut instance = lay_out(&mut supervisor, server, options, binary, recipe, owner, &parent)?;
     if let Some(cluster_member) = cluster_member {
         instance.take(cluster_member);
@@ -99,7 +101,7 @@ pub(super) fn start(
 }
 
 /// The supervisor of a server, and the folder in which its scratch folder is created.
-pub(super) fn place(
+pub(super) fn supervisor_and_parent(
     server: &ManagedServer,
     options: &StartOptions,
     owner: Option<Owner>,
@@ -452,8 +454,7 @@ fn refusal(instance: &ServerInstance<'_>, log: &[String]) -> Option<HostError> {
 fn random_password() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("Dyno-1-{random}"))
+    Ok(format!("Dyno-1-{}", hex(&bytes)))
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ pub(crate) fn compared(
                 (found, problem)
             }
         };
-        let problem = problem.filter(|_| !settings.untold.contains(&listed.as_str()));
+        let problem = problem.filter(|_| !settings.unreported.contains(&listed.as_str()));
         compared.problems.extend(problem.map(|text| SettingProblem { name: name.clone(), text }));
         compared.record.insert(listed, shown);
     }
@@ -168,7 +168,7 @@ mod tests {
             .collect()
     }
 
-    fn asked(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    fn requested(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
@@ -176,7 +176,8 @@ mod tests {
     fn a_setting_not_in_force_is_reported_with_requested_and_actual_value() {
         let found = found(&[("innodb_buffer_pool_size", "134217728")]);
         let problems =
-            compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
+            compared(Engine::Mysql, &requested(&[("innodb-buffer-pool-size", "4G")]), &found)
+                .problems;
         assert_eq!(
             problems[0].text,
             "setting \"innodb-buffer-pool-size\" did not take effect: requested \"4G\", in force \"134217728\""
@@ -191,7 +192,7 @@ mod tests {
             ("port", "1"),
         ]);
         let problems =
-            compared(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found).problems;
+            compared(Engine::Mysql, &requested(&[("innodb_buffer_size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
             "the server has no setting \"innodb_buffer_size\"; did you mean innodb_buffer_pool_size?"
@@ -206,7 +207,7 @@ mod tests {
             ("hostname", "x"),
             ("key_buffer_size", "8"),
         ]);
-        let asked = asked(&[
+        let asked = requested(&[
             ("transaction-isolation", "read-committed"),
             ("key-buffer-size", "8"),
             ("plugin_load_add", "x.so"),

@@ -74,7 +74,7 @@ fn a_dead_node_is_reported_and_the_others_can_be_stopped() {
 }
 
 #[test]
-fn kill_9_of_dyno_before_and_after_the_nodes_have_joined_leaves_nothing() {
+fn kill_9_leaves_nothing_before_or_after_nodes_have_joined() {
     if require_server(GALERA).is_none() {
         return;
     }
@@ -105,7 +105,7 @@ fn kill_9_of_dyno_before_and_after_the_nodes_have_joined_leaves_nothing() {
 }
 
 #[test]
-fn a_node_that_cannot_receive_the_data_is_reported_with_its_log_and_nothing_is_left() {
+fn failed_state_transfer_is_reported_with_log_and_cleaned_up() {
     use std::os::unix::fs::PermissionsExt;
     let Some(server) = require_server(GALERA) else { return };
     let (scratch, programs) = (open_folder(), open_folder());

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[test]
-fn processes_left_by_a_command_are_killed_unless_they_are_meant_to_stay_and_it_succeeded() {
+fn leftover_processes_stay_only_if_allowed_and_command_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let left = |end: &str, remaining: Remaining| {
@@ -31,7 +31,7 @@ fn processes_left_by_a_command_are_killed_unless_they_are_meant_to_stay_and_it_s
 }
 
 #[test]
-fn what_a_command_leaves_that_fails_to_restore_settings_is_ended_and_a_restarted_server_is_not() {
+fn failed_restore_kills_leftovers_but_not_a_restarted_server() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let target = Target::new(Engine::Postgres, Endpoint::Unix(folder.path().join("none")));
@@ -53,18 +53,21 @@ fn what_a_command_leaves_that_fails_to_restore_settings_is_ended_and_a_restarted
             logs: None,
         };
         let restoration = hooks.promise(BTreeMap::new()).unwrap();
-        let told = hooks.restore(restoration).unwrap_err().to_string();
-        (told, std::fs::read_to_string(&file).unwrap().trim().parse::<u32>().unwrap())
+        let reported = hooks.restore(restoration).unwrap_err().to_string();
+        (reported, std::fs::read_to_string(&file).unwrap().trim().parse::<u32>().unwrap())
     };
     for (end, reason) in
         [("exit 3", "failed (exit status: 3)"), ("sleep 300", "did not end within 1 s")]
     {
-        let (told, process) = left(end);
-        assert!(told.contains(reason), "{told}");
+        let (reported, process) = left(end);
+        assert!(reported.contains(reason), "{reported}");
         wait_until("it is ended", || !is_process(process));
     }
-    let (told, process) = left("true");
-    assert!(told.contains("it was not ready within 0.5 s") && is_process(process), "{told}");
+    let (reported, process) = left("true");
+    assert!(
+        reported.contains("it was not ready within 0.5 s") && is_process(process),
+        "{reported}"
+    );
     kill(process);
 }
 

@@ -39,7 +39,7 @@ fn the_mysql_family_counts_statements_by_kind() {
 }
 
 #[test]
-fn postgres_counts_transactions_and_with_the_extension_statements_by_kind() {
+fn postgres_counts_transactions_and_statements_by_kind() {
     let scratch = open_folder();
     let settings = [("shared_preload_libraries", "pg_stat_statements")];
     let Some(server) = running(ServerKind::Postgres, scratch.path(), &settings) else { return };

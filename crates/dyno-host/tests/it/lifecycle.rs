@@ -82,7 +82,7 @@ fn the_null_server_needs_no_supervisor() {
 }
 
 #[test]
-fn clients_connect_over_loopback_tcp_and_the_socket_only_with_the_password() {
+fn loopback_tcp_and_socket_require_the_password() {
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
         let (tcp, unix) = (server.target(), server.unix_target().unwrap());
@@ -223,7 +223,7 @@ fn a_supervisor_that_cannot_be_started_is_reported() {
 }
 
 #[test]
-fn a_missing_or_inaccessible_scratch_folder_is_reported_with_the_remedy() {
+fn unusable_scratch_folder_is_reported_with_a_remedy() {
     let closed = tempfile::tempdir().unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     for kind in DATABASES {

@@ -30,7 +30,7 @@ fn working_in(folder: &Path) -> Vec<u32> {
 }
 
 #[test]
-fn sql_nodes_return_the_same_data_with_their_settings_and_a_dead_data_node_is_reported() {
+fn sql_nodes_share_data_and_a_dead_data_node_is_reported() {
     let scratch = open_folder();
     let settings =
         [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M"), ("MaxNoOfTables", "300")];
@@ -98,7 +98,7 @@ fn kill_9_of_dyno_leaves_no_node() {
 }
 
 #[test]
-fn a_configuration_that_the_management_node_rejects_is_reported_before_the_start() {
+fn settings_rejected_by_the_management_node_fail_before_start() {
     let Some(server) = require_server(NDB) else { return };
     let binary = locate(NDB, None).unwrap();
     let refused = |server: ManagedServer| check_values(&server, &binary).unwrap_err().to_string();
@@ -136,7 +136,7 @@ fn a_configuration_that_the_management_node_rejects_is_reported_before_the_start
 }
 
 #[test]
-fn a_data_node_that_does_not_start_is_reported_with_its_log_and_nothing_is_left() {
+fn data_node_start_failure_is_reported_with_log_and_cleaned_up() {
     let Some(server) = require_server(NDB) else { return };
     let (scratch, programs) = (open_folder(), open_folder());
     let original = locate(NDB, None).unwrap();

@@ -33,9 +33,9 @@ pub(crate) fn keeper(kind: ServerKind, scratch: &Path) -> (Child, Option<u32>) {
         .unwrap();
     let mut line = String::new();
     BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let told: serde_json::Value =
+    let reported: serde_json::Value =
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-    (keeper, told["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap()))
+    (keeper, reported["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap()))
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn kill_9_of_dyno_while_the_data_folder_is_created_leaves_nothing() {
 }
 
 #[test]
-fn killed_servers_that_were_creating_a_data_folder_leave_no_shared_memory() {
+fn kill_during_initdb_leaves_no_shared_memory_files() {
     if require_server(ServerKind::Postgres).is_none() {
         return;
     }
@@ -229,7 +229,7 @@ fn system_v() -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn a_kill_while_postgres_creates_its_data_folder_leaves_no_shared_memory() {
+fn kill_during_initdb_leaves_no_system_v_shared_memory() {
     if require_server(ServerKind::Postgres).is_none() {
         return;
     }

@@ -86,7 +86,7 @@ impl Scene {
 }
 
 #[test]
-fn a_link_to_a_file_of_root_is_neither_written_nor_given_away_nor_copied() {
+fn planted_link_to_a_root_file_is_not_written_chowned_or_copied() {
     if !is_root_with_servers_user() {
         return;
     }

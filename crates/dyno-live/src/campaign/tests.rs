@@ -120,7 +120,7 @@ fn trials_measured_before_an_interruption_take_no_time_any_more() {
 }
 
 #[test]
-fn a_search_that_begins_its_trial_again_still_counts_from_its_beginning() {
+fn restarted_search_trial_counts_time_from_its_first_start() {
     let mut campaign = campaign();
     let trial = campaign.plan().trials[0].id.clone();
     for at in [0.0, 180.0, 230.0] {
@@ -132,7 +132,7 @@ fn a_search_that_begins_its_trial_again_still_counts_from_its_beginning() {
 }
 
 #[test]
-fn the_load_steps_that_a_search_has_yet_to_measure_are_part_of_the_time_left() {
+fn time_left_includes_remaining_search_load_steps() {
     let mut campaign = planned(", find = { while = \"p99 < 20ms\" }");
     let each = campaign.left(Duration::ZERO).as_secs_f64() / 4.0;
     assert!(each > 20.0, "a search has several steps: {each}");

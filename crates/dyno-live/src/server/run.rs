@@ -7,12 +7,13 @@ use super::{Handler, page};
 use crate::live::Live;
 use crate::metrics;
 use dyno_files::RESULT_MAX;
+use dyno_model::sync::lock;
 use dyno_report::Lang;
 use std::io;
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ impl LiveRunHandler {
     /// Shows the report in the pages that are open, and returns when they have loaded it.
     pub fn finish(&self, report: String) {
         let watching = self.ending.watching.load(Ordering::Relaxed) as u64;
-        *self.ending.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.into());
+        *lock(&self.ending.report) = Some(report.into());
         self.live.wake();
         let until = Instant::now() + REPORT_LOADED;
         while self.ending.loaded.load(Ordering::Relaxed) < watching && Instant::now() < until {
@@ -97,7 +98,7 @@ impl Handler for LiveRunHandler {
                 Response::events(move |stream| send_events(&live, &ending, stream))
             }
             "/report.html" => {
-                let report = self.ending.report.lock().unwrap_or_else(PoisonError::into_inner);
+                let report = lock(&self.ending.report);
                 let report = report.clone()?;
                 self.ending.loaded.fetch_add(1, Ordering::Relaxed);
                 Response::report(report)
@@ -124,7 +125,7 @@ fn send_events(live: &Live, ending: &Ending, stream: &mut TcpStream) -> io::Resu
     loop {
         let state = live.read(View::new).json();
         write_event(stream, "state", seen, &state)?;
-        if ending.report.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if lock(&ending.report).is_some() {
             return write_event(stream, "report", seen, "{}");
         }
         thread::sleep(SENT_EVERY);

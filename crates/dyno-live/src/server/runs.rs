@@ -3,8 +3,9 @@
 use super::request::Request;
 use super::response::Response;
 use super::{Handler, page};
-use dyno_analysis::compare::{METRICS, Question, compare, load};
+use dyno_analysis::compare::{CompareOptions, METRICS, compare, load};
 use dyno_analysis::stats::verdict::Rules;
+use dyno_model::hex::hex;
 use dyno_model::mask::masked;
 use dyno_report::{Format, Lang, LiveLabel, live_label};
 use dyno_store::{Run, StoreError, TrialOutcome, results_below};
@@ -91,7 +92,7 @@ impl ResultsHandler {
 
     fn comparison(&self, base: &Path, new: &Path) -> Response {
         let metrics = METRICS.into_iter().collect();
-        let question = Question { metrics, rules: Rules::default(), systems: Vec::new() };
+        let question = CompareOptions { metrics, rules: Rules::default(), systems: Vec::new() };
         let (base, new) = match (load(base), load(new)) {
             (Ok(base), Ok(new)) => (base, new),
             (Err(error), _) | (_, Err(error)) => return Response::failed(&error.to_string()),
@@ -112,12 +113,8 @@ fn started(run: &Run) -> Vec<&str> {
 
 /// The name of a run in addresses: its path, encoded so that any path is one word.
 fn address_of(folder: &Path) -> String {
-    use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;
-    folder.as_os_str().as_bytes().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(folder.as_os_str().as_bytes())
 }
 
 /// Number of trials whose results are valid.

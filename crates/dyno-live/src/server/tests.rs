@@ -54,7 +54,7 @@ fn answered(access: Access, site: Arc<dyn Handler>, head: &str) -> String {
 }
 
 #[test]
-fn only_this_machine_under_its_own_names_or_who_knows_the_token_may_read() {
+fn access_requires_a_local_host_name_or_the_token() {
     let (local, token) = (Access::local(), Access::token("secret".to_owned()));
     let rows = [
         (&local, "Host: 127.0.0.1:7341", None),
@@ -171,7 +171,7 @@ fn resident_bytes() -> u64 {
 }
 
 #[test]
-fn clients_that_do_not_read_delay_no_event_take_bounded_memory_and_are_dropped() {
+fn stalled_event_clients_use_bounded_memory_and_are_dropped() {
     let mut live = live();
     // Events of 5 MB, more than the operating system buffers.
     for _ in 0..100 {
@@ -295,7 +295,7 @@ fn sample(at_s: f64, cpu_s: f64) -> dyno_model::monitor::Sample {
 }
 
 #[test]
-fn the_dashboard_uses_only_metrics_that_exist_and_each_of_them_but_labels_of_the_run() {
+fn dashboard_uses_each_metric_but_run_info_and_docs_list_all() {
     let text = include_str!("../../../../examples/grafana/dyno.json");
     let dashboard: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let mut used = std::collections::BTreeSet::new();

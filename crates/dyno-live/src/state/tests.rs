@@ -100,7 +100,7 @@ fn only_the_last_lines_are_kept_and_their_numbers_stay() {
 }
 
 #[test]
-fn what_others_wrote_cannot_control_the_terminal() {
+fn terminal_control_sequences_are_removed_from_messages() {
     let mut state = state();
     state.say("\x1b]0;owned\x07");
     let line = state.lines().since(0).next().unwrap();

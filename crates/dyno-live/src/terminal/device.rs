@@ -5,6 +5,7 @@
 //! a suspended generator measures nothing, and neither could restore the terminal. Ctrl-C works as
 //! always. After `kill -9` nobody restores it; the command `reset` does.
 
+use dyno_model::sync::lock;
 use ratatui_core::layout::Size;
 use rustix::process::getpgrp;
 use rustix::termios::{
@@ -13,7 +14,7 @@ use rustix::termios::{
 };
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
 /// The settings to restore, while a screen is shown.
 static ORIGINAL: Mutex<Option<Termios>> = Mutex::new(None);
@@ -37,7 +38,7 @@ pub fn can_draw() -> bool {
 /// Restores the terminal, if a screen is shown. Another process or the end of this one may then
 /// use it.
 pub fn restore() {
-    let mut original = ORIGINAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut original = lock(&ORIGINAL);
     if let Some(settings) = original.take() {
         let _ = io::stderr().write_all(LEAVE);
         let _ = tcsetattr(io::stderr(), OptionalActions::Now, &settings);
@@ -86,7 +87,7 @@ impl Device {
 impl Write for Device {
     /// Discards a drawing that is late: the terminal is restored, and shows other output.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_shown = ORIGINAL.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let is_shown = lock(&ORIGINAL).is_some();
         if is_shown { io::stderr().write(bytes) } else { Ok(bytes.len()) }
     }
 
@@ -102,7 +103,7 @@ impl Drop for Device {
 }
 
 fn enter() -> io::Result<()> {
-    let mut original = ORIGINAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut original = lock(&ORIGINAL);
     let settings = tcgetattr(io::stderr())?;
     let mut ours = settings.clone();
     ours.local_modes -= LocalModes::ECHO | LocalModes::ICANON;

@@ -8,7 +8,7 @@ use crate::chunks::{self, Unread};
 use crate::context::{ask, with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
-use crate::sql::{CallContext, Done, Sql, TROUBLE, Trouble};
+use crate::sql::{CallContext, Done, FAILED, Sql, SqlError};
 use crate::{modules, scalars};
 use dyno_model::engine::Engine;
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
@@ -45,7 +45,7 @@ fn with_text(
     work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &[u8]) -> Done,
 ) -> mlua::Result<f64> {
     let text = bytes(lua, text);
-    Ok(text.map_or(TROUBLE, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))
+    Ok(text.map_or(FAILED, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))
 }
 
 /// Adds the functions that most scripts use to a table.
@@ -63,9 +63,9 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "connect",
         lua.create_function(|_, kind: f64| {
-            Ok(with(TROUBLE, |context| {
+            Ok(with(FAILED, |context| {
                 context.collect();
-                driver(kind).map_or(TROUBLE, |driver| {
+                driver(kind).map_or(FAILED, |driver| {
                     context.ask(|sql, around, _| sql.connect(around, driver))
                 })
             }))
@@ -80,8 +80,8 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "prepare",
         lua.create_function(|lua, (link, text): (Value, Value)| {
-            let Some(text) = bytes(lua, text) else { return Ok(TROUBLE) };
-            Ok(with(TROUBLE, |context| {
+            let Some(text) = bytes(lua, text) else { return Ok(FAILED) };
+            Ok(with(FAILED, |context| {
                 context.collect();
                 let text = text.to_string_lossy();
                 context.ask(|sql, around, _| sql.prepare(around, number(&link), &text))
@@ -188,7 +188,7 @@ fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
     let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
     set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
-    set("trouble", lua.create_function(|lua, ()| trouble(lua)))?;
+    set("trouble", lua.create_function(|lua, ()| error(lua)))?;
     set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;
     set(
         "bulk_init",
@@ -308,24 +308,24 @@ fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
 /// The error of the last operation: its message for misuse of the API; otherwise also the verdict
 /// (1: the event may be retried, 2: fatal), error number, SQLSTATE, the database's message, the
 /// statement, and the connection's handle.
-fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
+fn error(lua: &Lua) -> mlua::Result<MultiValue> {
     let found = with_some(|context| {
-        let trouble = context.sql.trouble.take();
-        match trouble.as_deref() {
-            Some(Trouble::Refused(_, refusal)) => {
+        let error = context.sql.error.take();
+        match error.as_deref() {
+            Some(SqlError::Refused(_, refusal)) => {
                 context.last_error = Some((ErrorKind::FatalSql, sql_error(refusal)));
             }
-            Some(Trouble::Misuse(message)) if message.contains("connect") => {
+            Some(SqlError::Misuse(message)) if message.contains("connect") => {
                 context.last_error = Some((ErrorKind::Database, message.clone()));
             }
             _ => {}
         }
-        trouble
+        error
     });
-    match found.flatten().map(|trouble| *trouble) {
+    match found.flatten().map(|error| *error) {
         None => "invalid arguments".into_lua_multi(lua),
-        Some(Trouble::Misuse(message)) => message.into_lua_multi(lua),
-        Some(Trouble::Refused(link, refusal)) => {
+        Some(SqlError::Misuse(message)) => message.into_lua_multi(lua),
+        Some(SqlError::Refused(link, refusal)) => {
             let verdict = refusal.verdict as u8;
             let message = sql_error(&refusal);
             (message, verdict, refusal.errno, refusal.state, refusal.message, refusal.query, link)

@@ -106,13 +106,13 @@ scalars! {
     set_random(parameter: f64, pattern: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, draws| sql.set_random(parameter, pattern, draws));
     row_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.row_count(link, result));
     column_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.column_count(link, result));
-    free_result(link: f64, result: f64) -> f64 = "double (*)(double, double)" => told(|sql, _| sql.free(link, result));
+    free_result(link: f64, result: f64) -> f64 = "double (*)(double, double)" => ask_infallible(|sql, _| sql.free(link, result));
     more_results(link: f64) -> f64 = "double (*)(double)" => ask(|sql, _, _| sql.more_results(link));
     next_result(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.next_result(around, link));
-    close_statement(statement: f64) -> f64 = "double (*)(double)" => told(|sql, _| sql.close_statement(statement));
-    disconnect(link: f64) -> f64 = "double (*)(double)" => told(|sql, around| sql.disconnect(around.interrupts, link));
+    close_statement(statement: f64) -> f64 = "double (*)(double)" => ask_infallible(|sql, _| sql.close_statement(statement));
+    disconnect(link: f64) -> f64 = "double (*)(double)" => ask_infallible(|sql, around| sql.disconnect(around.interrupts, link));
     reconnect(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.reconnect(around, link));
-    roll_back(link: f64) -> f64 = "double (*)(double)" => told(|sql, _| sql.roll_back(link));
+    roll_back(link: f64) -> f64 = "double (*)(double)" => ask_infallible(|sql, _| sql.roll_back(link));
     bulk_done(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.bulk_done(around, link));
 
     /// Finalisers.
@@ -121,7 +121,7 @@ scalars! {
 }
 
 /// As [`ask`], for operations that cannot fail.
-fn told(work: impl FnOnce(&mut Sql, &mut CallContext<'_>)) -> f64 {
+fn ask_infallible(work: impl FnOnce(&mut Sql, &mut CallContext<'_>)) -> f64 {
     ask(|sql, around, _| {
         work(sql, around);
         Ok(0.0)

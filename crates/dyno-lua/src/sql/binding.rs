@@ -43,7 +43,7 @@ impl Sql {
     }
 
     #[inline]
-    fn held(&mut self, number: f64) -> Done<&mut Parameter> {
+    fn parameter_mut(&mut self, number: f64) -> Done<&mut Parameter> {
         Ok(self.parameters.get_mut(number).ok_or(NO_PARAMETER)?)
     }
 
@@ -51,23 +51,23 @@ impl Sql {
     /// number, or an error.
     #[inline]
     pub(crate) fn set_number(&mut self, number: f64, value: f64) -> Done {
-        Ok((!self.held(number)?.set_number(value)).into())
+        Ok((!self.parameter_mut(number)?.set_number(value)).into())
     }
 
     /// Sets a parameter to a 64-bit number; see [`Self::set_number`].
     pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> Done {
-        Ok((!self.held(number)?.set_integer(value)).into())
+        Ok((!self.parameter_mut(number)?.set_integer(value)).into())
     }
 
     /// Sets a parameter to NULL.
     pub(crate) fn set_null(&mut self, number: f64) -> Done {
-        self.held(number)?.set_null();
+        self.parameter_mut(number)?.set_null();
         Ok(0.0)
     }
 
     /// Sets a parameter to a text.
     pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> Done {
-        let parameter = self.held(number)?;
+        let parameter = self.parameter_mut(number)?;
         if parameter.kind == ParameterType::Text {
             parameter.fill(|text| text.extend_from_slice(value));
             return Ok(0.0);

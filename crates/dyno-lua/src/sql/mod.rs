@@ -30,10 +30,10 @@ pub(crate) use refusal::{Refusal, Verdict};
 pub use refusal::{codes, connect_lines};
 
 /// An error: see [`Sql::trouble`].
-pub(crate) const TROUBLE: f64 = -1.0;
+pub(crate) const FAILED: f64 = -1.0;
 
 /// Result of an operation. Errors are boxed, so that numbers are passed in registers.
-pub(crate) type Done<T = f64> = Result<T, Box<Trouble>>;
+pub(crate) type Done<T = f64> = Result<T, Box<SqlError>>;
 
 /// The SQL part of a state.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(crate) struct Sql {
     /// Patterns of random strings, by their numbers in Lua.
     patterns: Vec<Box<[u8]>>,
     /// The error of the last operation, until it is read.
-    pub(crate) trouble: Option<Box<Trouble>>,
+    pub(crate) error: Option<Box<SqlError>>,
     text: Vec<u8>,
     fields: Vec<Option<usize>>,
 }
@@ -58,16 +58,16 @@ pub(crate) struct CallContext<'a> {
 
 /// Why an operation failed.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum SqlError {
     /// The API was misused, or an object does not exist (any more): a plain Lua error.
     Misuse(String),
     /// The database returned an error. The number is the connection's handle.
     Refused(f64, Refusal),
 }
 
-impl<M: Into<String>> From<M> for Box<Trouble> {
+impl<M: Into<String>> From<M> for Box<SqlError> {
     fn from(message: M) -> Self {
-        Self::new(Trouble::Misuse(message.into()))
+        Self::new(SqlError::Misuse(message.into()))
     }
 }
 
@@ -258,7 +258,7 @@ impl Sql {
         sending: Sending,
         failed: &Failed,
         query: String,
-    ) -> Box<Trouble> {
+    ) -> Box<SqlError> {
         let Failed { failure, was_broken } = failed;
         let Some(link) = self.links.get_mut(number) else { return GONE.into() };
         if failure.kind == FailureKind::BadStatement
@@ -329,7 +329,7 @@ impl Sql {
             refusal.query = "<prepared statement>".to_owned();
         }
         link.last = Some(refusal.clone());
-        Box::new(Trouble::Refused(number, refusal))
+        Box::new(SqlError::Refused(number, refusal))
     }
 
     /// Rolls back a transaction before its event is retried.

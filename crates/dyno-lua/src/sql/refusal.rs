@@ -41,7 +41,7 @@ fn reported(failure: &OperationFailure, driver: Engine, lost: (u32, &str)) -> (u
     let (code, state) = match (failure.code, failure.sqlstate.as_str()) {
         (0, "") if is_connection_lost(failure) => lost,
         (code, "") => (code, driver.sysbench().no_state),
-        told => told,
+        reported => reported,
     };
     (code, state.to_owned())
 }
@@ -49,10 +49,10 @@ fn reported(failure: &OperationFailure, driver: Engine, lost: (u32, &str)) -> (u
 /// Whether a failure means that the connection is lost. A time limit of the server ends only the
 /// statement.
 pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
-    let is_told_by_server = failure.code != 0 || !failure.sqlstate.is_empty();
+    let is_reported_by_server = failure.code != 0 || !failure.sqlstate.is_empty();
     match failure.kind {
         FailureKind::ConnectionLost => true,
-        FailureKind::Timeout | FailureKind::Protocol => !is_told_by_server,
+        FailureKind::Timeout | FailureKind::Protocol => !is_reported_by_server,
         _ => false,
     }
 }

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_results_the_last_is_kept() {
+    fn last_of_several_results_is_kept() {
         struct One;
         impl Row for One {
             fn len(&self) -> usize {

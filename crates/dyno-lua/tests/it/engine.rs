@@ -39,28 +39,28 @@ fn symbols_of_the_process_and_of_sysbench_are_in_ffi_c() {
 }
 
 #[test]
-fn events_run_until_the_meter_ends_them_and_get_the_number_of_their_thread() {
+fn events_run_until_the_meter_ends_and_receive_the_thread_id() {
     let environment = dry("local n = 0 function thread_init(id) same(id, 0) end
         function event(id) same(id, 0) n = n + 1 end
         function thread_done(id) same(n, 5) end");
-    let (done, told) = run(&environment, 5, 0);
+    let (done, reported) = run(&environment, 5, 0);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!((told.started, told.stopped, told.abandoned), (5, 5, 0));
+    let reported = reported.borrow();
+    assert_eq!((reported.started, reported.stopped, reported.abandoned), (5, 5, 0));
 }
 
 #[test]
-fn an_event_that_returns_a_true_value_ends_its_thread_and_is_not_counted() {
+fn truthy_event_result_ends_the_thread_and_is_not_counted() {
     for (value, started, stopped) in
         [("0", 3, 2), ("true", 3, 2), ("'x'", 3, 2), ("nil", 5, 5), ("false", 5, 5)]
     {
         let script =
             format!("local n = 0 function event() n = n + 1 if n == 3 then return {value} end end");
-        let (done, told) = run(&dry(&script), 5, 0);
+        let (done, reported) = run(&dry(&script), 5, 0);
         assert_eq!(done, Ok(()));
-        let told = told.borrow();
+        let reported = reported.borrow();
         assert_eq!(
-            (told.started, told.stopped, told.abandoned),
+            (reported.started, reported.stopped, reported.abandoned),
             (started, stopped, started - stopped),
             "{value}"
         );
@@ -98,28 +98,31 @@ fn a_restart_repeats_the_same_event_after_the_hook() {
           if tries < 4 then error({ errcode = sysbench.error.RESTART_EVENT, mine = 7 }) end
         end
         function thread_done() same(tries, 4) same(hooked, 3) end");
-    let (done, told) = run(&environment, 1, 100);
+    let (done, reported) = run(&environment, 1, 100);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!((told.started, told.stopped, told.restarted), (1, 1, 3));
+    let reported = reported.borrow();
+    assert_eq!((reported.started, reported.stopped, reported.restarted), (1, 1, 3));
 }
 
 #[test]
 fn restarts_end_with_the_run_and_at_their_limit_the_event_is_given_up() {
     let script = "function event() error({ errcode = 1 }) end";
-    let (done, told) = run(&dry(script), 9, 5);
+    let (done, reported) = run(&dry(script), 9, 5);
     assert_eq!(done, Ok(()));
     assert_eq!(
-        (told.borrow().started, told.borrow().abandoned, told.borrow().restarted),
+        (reported.borrow().started, reported.borrow().abandoned, reported.borrow().restarted),
         (1, 1, 5)
     );
 
     let mut limited = environment(script);
     limited.restarts_max = 3;
-    let (done, told) = run(&Arc::new(limited), 9, 100);
+    let (done, reported) = run(&Arc::new(limited), 9, 100);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!((told.started, told.given_up, told.restarted, told.stopped), (9, 9, 27, 0));
+    let reported = reported.borrow();
+    assert_eq!(
+        (reported.started, reported.given_up, reported.restarted, reported.stopped),
+        (9, 9, 27, 0)
+    );
 }
 
 #[test]
@@ -135,10 +138,10 @@ fn a_script_may_define_its_own_event_loop() {
           end
           same(tonumber(ffi.C.sb_counter_val(id, ffi.C.SB_CNT_ERROR)), 3)
         end");
-    let (done, told) = run(&environment, 3, 0);
+    let (done, reported) = run(&environment, 3, 0);
     assert_eq!(done, Ok(()));
-    assert_eq!((told.borrow().started, told.borrow().stopped), (3, 3));
-    assert_eq!(told.borrow().counted, [(ScriptCounter::Errors, 1); 3]);
+    assert_eq!((reported.borrow().started, reported.borrow().stopped), (3, 3));
+    assert_eq!(reported.borrow().counted, [(ScriptCounter::Errors, 1); 3]);
 }
 
 #[test]

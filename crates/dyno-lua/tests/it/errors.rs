@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn a_script_among_others_does_not_end_the_program() {
-    for (call, told) in [
+    for (call, reported) in [
         ("os.exit(0)", "test.lua:2: the script called os.exit(0)"),
         ("os.exit()", "test.lua:2: the script called os.exit(nil)"),
         ("os.exit(7)", "test.lua:2: the script called os.exit(7)"),
@@ -18,7 +18,7 @@ fn a_script_among_others_does_not_end_the_program() {
         environment.is_alone = false;
         let state = state(&Arc::new(environment)).unwrap_or_else(|error| panic!("{error}"));
         let error = state.call("event", Some(0)).expect_err("it goes on");
-        assert_eq!(error.message, told);
+        assert_eq!(error.message, reported);
     }
 }
 
@@ -93,11 +93,11 @@ fn a_fatal_error_of_a_database_is_logged_as_in_sysbench() {
         "fail=deadlock:1,seed=11",
     );
     environment.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
-    let (done, told) = run(&Arc::new(environment), 1, 9);
+    let (done, reported) = run(&Arc::new(environment), 1, 9);
     let error = done.unwrap_err();
     assert_eq!(error.kind, ErrorKind::FatalSql);
     assert!(error.message.starts_with("test.lua:3: SQL error, errno = "), "{}", error.message);
-    assert_eq!(told.borrow().failed, 1);
+    assert_eq!(reported.borrow().failed, 1);
     let lines = lines.0.lock().unwrap();
     assert_eq!(lines[0].0, LogLevel::Fatal);
     assert!(
@@ -135,9 +135,9 @@ fn an_ignored_error_restarts_the_event_with_all_its_fields() {
         "update.fail=deadlock:1,seed=13",
     );
     environment.databases.access_mut(Engine::Mysql).ignored.all = true;
-    let (done, told) = run(&Arc::new(environment), 1, 3);
+    let (done, reported) = run(&Arc::new(environment), 1, 3);
     assert_eq!(done, Ok(()));
-    assert_eq!((told.borrow().failed, told.borrow().abandoned), (4, 1));
+    assert_eq!((reported.borrow().failed, reported.borrow().abandoned), (4, 1));
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn the_hook_can_ignore_a_fatal_error() {
         function event() sysbench.sql.driver():connect():query('SELECT 1') end",
         "fail=deadlock:1,seed=14",
     );
-    let (done, told) = run(&Arc::new(environment), 1, 9);
+    let (done, reported) = run(&Arc::new(environment), 1, 9);
     assert_eq!(done.unwrap_err().kind, ErrorKind::FatalSql);
-    assert_eq!(told.borrow().restarted, 2);
+    assert_eq!(reported.borrow().restarted, 2);
 }
 
 #[test]
@@ -161,11 +161,14 @@ fn a_lost_connection_is_reopened_if_its_error_is_ignored() {
         "disconnect_after=3,seed=15",
     );
     environment.databases.access_mut(Engine::Mysql).ignored.codes = [2006, 2013].into();
-    let (done, told) = run(&Arc::new(environment), 10, 9);
+    let (done, reported) = run(&Arc::new(environment), 10, 9);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!(told.stopped, 10);
-    assert!(told.reconnected >= 2 && told.restarted == told.reconnected, "{told:?}");
+    let reported = reported.borrow();
+    assert_eq!(reported.stopped, 10);
+    assert!(
+        reported.reconnected >= 2 && reported.restarted == reported.reconnected,
+        "{reported:?}"
+    );
 }
 
 #[test]

@@ -38,9 +38,9 @@ fn a_connection_is_opened_on_first_use() {
         end",
         "rows=2,columns=3,value=5",
     );
-    let (done, told) = run(&Arc::new(environment), 1, 0);
+    let (done, reported) = run(&Arc::new(environment), 1, 0);
     assert_eq!(done, Ok(()));
-    assert_eq!(told.borrow().statements.len(), 4);
+    assert_eq!(reported.borrow().statements.len(), 4);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn errors_are_reported_or_restart_the_event() {
 
     let mut environment = canned(script, "fail=deadlock:1,seed=3");
     environment.databases.access_mut(Engine::Mysql).ignored.all = true;
-    let (done, told) = run(&Arc::new(environment), 1, 4);
+    let (done, reported) = run(&Arc::new(environment), 1, 4);
     assert_eq!(done, Ok(()));
-    assert_eq!((told.borrow().restarted, told.borrow().failed), (4, 5));
+    assert_eq!((reported.borrow().restarted, reported.borrow().failed), (4, 5));
 }

@@ -82,14 +82,14 @@ pub(crate) struct Recording {
     events: u32,
     retries: u32,
     now: u64,
-    told: Rc<RefCell<Told>>,
+    reported: Rc<RefCell<Told>>,
 }
 
 impl Recording {
     /// A meter, and the calls that it will receive.
     pub(crate) fn new(events: u32, retries: u32) -> (Box<Self>, Rc<RefCell<Told>>) {
-        let told = Rc::new(RefCell::new(Told::default()));
-        (Box::new(Self { events, retries, now: 0, told: Rc::clone(&told) }), told)
+        let reported = Rc::new(RefCell::new(Told::default()));
+        (Box::new(Self { events, retries, now: 0, reported: Rc::clone(&reported) }), reported)
     }
 }
 
@@ -101,19 +101,19 @@ impl Meter for Recording {
     }
 
     fn event_start(&mut self) {
-        self.told.borrow_mut().started += 1;
+        self.reported.borrow_mut().started += 1;
     }
 
     fn event_stop(&mut self) {
-        self.told.borrow_mut().stopped += 1;
+        self.reported.borrow_mut().stopped += 1;
     }
 
     fn abandon_event(&mut self) {
-        self.told.borrow_mut().abandoned += 1;
+        self.reported.borrow_mut().abandoned += 1;
     }
 
     fn give_up_event(&mut self) {
-        self.told.borrow_mut().given_up += 1;
+        self.reported.borrow_mut().given_up += 1;
     }
 
     fn now(&mut self) -> u64 {
@@ -123,11 +123,11 @@ impl Meter for Recording {
 
     fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64) {
         assert!(start < end);
-        self.told.borrow_mut().statements.push((kind, class));
+        self.reported.borrow_mut().statements.push((kind, class));
     }
 
     fn statement_failed(&mut self, _kind: StatementKind) {
-        self.told.borrow_mut().failed += 1;
+        self.reported.borrow_mut().failed += 1;
     }
 
     fn may_retry(&mut self) -> bool {
@@ -137,19 +137,19 @@ impl Meter for Recording {
     }
 
     fn restarted(&mut self) {
-        self.told.borrow_mut().restarted += 1;
+        self.reported.borrow_mut().restarted += 1;
     }
 
     fn reconnected(&mut self) {
-        self.told.borrow_mut().reconnected += 1;
+        self.reported.borrow_mut().reconnected += 1;
     }
 
     fn count(&mut self, counter: ScriptCounter, by: u64) {
-        self.told.borrow_mut().counted.push((counter, by));
+        self.reported.borrow_mut().counted.push((counter, by));
     }
 
     fn counter(&mut self, counter: ScriptCounter) -> u64 {
-        self.told
+        self.reported
             .borrow()
             .counted
             .iter()
@@ -166,7 +166,7 @@ pub(crate) fn run(
     events: u32,
     retries: u32,
 ) -> (Result<(), ScriptError>, Rc<RefCell<Told>>) {
-    let (meter, told) = Recording::new(events, retries);
+    let (meter, reported) = Recording::new(events, retries);
     let all = || -> Result<(), ScriptError> {
         let state = state(environment)?;
         state.attach(meter);
@@ -179,7 +179,7 @@ pub(crate) fn run(
         }
         Ok(())
     };
-    (all(), told)
+    (all(), reported)
 }
 
 /// Keeps log lines.

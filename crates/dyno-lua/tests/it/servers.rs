@@ -76,12 +76,12 @@ fn checks_alike(target: &Target) {
     passes(ALIKE, target);
     let simple = Target { query_mode: QueryMode::Simple, ..target.clone() };
     passes(ALIKE, &simple);
-    let (done, told) = run(&Arc::new(reaching(COUNTED, target)), 2, 0);
+    let (done, reported) = run(&Arc::new(reaching(COUNTED, target)), 2, 0);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!(told.count(OutcomeClass::Read), 4, "{}", target.engine);
-    assert_eq!(told.count(OutcomeClass::Write), 3, "{}", target.engine);
-    assert_eq!(told.count(OutcomeClass::Other), 2 + 2 * 3, "{}", target.engine);
+    let reported = reported.borrow();
+    assert_eq!(reported.count(OutcomeClass::Read), 4, "{}", target.engine);
+    assert_eq!(reported.count(OutcomeClass::Write), 3, "{}", target.engine);
+    assert_eq!(reported.count(OutcomeClass::Other), 2 + 2 * 3, "{}", target.engine);
 }
 
 /// Errors have the database's own number, state and message, and the script's line.
@@ -132,9 +132,9 @@ fn checks_restart(target: &Target, ignore: impl FnOnce(&mut Environment)) {
         target,
     );
     ignore(&mut environment);
-    let (done, told) = run(&Arc::new(environment), 1, 9);
+    let (done, reported) = run(&Arc::new(environment), 1, 9);
     assert_eq!(done, Ok(()), "{}", target.engine);
-    assert_eq!((told.borrow().restarted, told.borrow().failed), (2, 2));
+    assert_eq!((reported.borrow().restarted, reported.borrow().failed), (2, 2));
 }
 
 /// A killed connection is reopened with its statements when its error is ignored.
@@ -154,9 +154,9 @@ fn checks_killed(target: &Target, own: &str, kill: &str, ignore: impl FnOnce(&mu
     );
     let mut environment = reaching(&script, target);
     ignore(&mut environment);
-    let (done, told) = run(&Arc::new(environment), 2, 1000);
+    let (done, reported) = run(&Arc::new(environment), 2, 1000);
     assert_eq!(done, Ok(()), "{}", target.engine);
-    assert_eq!((told.borrow().reconnected, told.borrow().stopped), (2, 2));
+    assert_eq!((reported.borrow().reconnected, reported.borrow().stopped), (2, 2));
 }
 
 fn mysql_family(server: &RunningServer) {

@@ -103,13 +103,13 @@ fn statements_are_counted_by_their_result() {
         function event() con:query('BEGIN') con:query('SELECT 1') up:execute() con:query('COMMIT') end",
         "seed=26",
     );
-    let (done, told) = run(&Arc::new(environment), 2, 0);
+    let (done, reported) = run(&Arc::new(environment), 2, 0);
     assert_eq!(done, Ok(()));
-    let told = told.borrow();
-    assert_eq!(told.statements.len(), 9);
-    assert_eq!(told.statements[0], (StatementKind::Other, OutcomeClass::Other));
-    assert_eq!(told.statements[2], (StatementKind::Select, OutcomeClass::Read));
-    assert_eq!((told.count(OutcomeClass::Read), told.count(OutcomeClass::Write)), (2, 2));
+    let reported = reported.borrow();
+    assert_eq!(reported.statements.len(), 9);
+    assert_eq!(reported.statements[0], (StatementKind::Other, OutcomeClass::Other));
+    assert_eq!(reported.statements[2], (StatementKind::Select, OutcomeClass::Read));
+    assert_eq!((reported.count(OutcomeClass::Read), reported.count(OutcomeClass::Write)), (2, 2));
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn a_dry_run_counts_everything_as_other() {
         "function event() local con = sysbench.sql.driver('pgsql'):connect() same(con:query('SELECT 1'), nil) same(con:query_row('SELECT 1'), nil)
           con:prepare('SELECT 1'):execute() con:reconnect() con:bulk_insert_init('x VALUES') con:bulk_insert_next('(1)') con:bulk_insert_done() end",
     );
-    let (done, told) = run(&environment, 1, 0);
+    let (done, reported) = run(&environment, 1, 0);
     assert_eq!(done, Ok(()));
-    assert_eq!(told.borrow().count(OutcomeClass::Other), 4);
-    assert_eq!(told.borrow().reconnected, 1);
+    assert_eq!(reported.borrow().count(OutcomeClass::Other), 4);
+    assert_eq!(reported.borrow().reconnected, 1);
     assert!(environment.uses_sql());
 }
 
@@ -141,10 +141,10 @@ fn bulk_inserts_join_rows_and_may_stay_open_across_events() {
         "seed=27",
     );
     environment.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
-    let (done, told) = run(&Arc::new(environment), 12, 0);
+    let (done, reported) = run(&Arc::new(environment), 12, 0);
     assert_eq!(done, Ok(()));
     // Five rows of 100 kB fit a statement.
-    assert_eq!(told.borrow().statements, [(StatementKind::Insert, OutcomeClass::Write); 3]);
+    assert_eq!(reported.borrow().statements, [(StatementKind::Insert, OutcomeClass::Write); 3]);
     let lines = lines.0.lock().unwrap();
     assert_eq!(
         lines[0],

@@ -25,7 +25,7 @@ impl Identity {
     /// With what the server answers when it is asked: its own version with comments, and the names
     /// of its settings.
     #[must_use]
-    pub fn told(self, versions: &str, settings: &[&str]) -> Self {
+    pub fn with_answers(self, versions: &str, settings: &[&str]) -> Self {
         let engine = self.product.engine();
         // The version in the greeting is always known. Behind a proxy only the answers to queries
         // name the product.
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn reports_name_a_compatible_product_once() {
         let shown = |engine, reported: &str, asked: &str, settings: &[&str]| {
-            Identity::reported(engine, reported).told(asked, settings).shown()
+            Identity::reported(engine, reported).with_answers(asked, settings).shown()
         };
         let rows = [
             (shown(Engine::Postgres, "15.18 (Debian)", "PostgreSQL 15.18 on x86_64", &[]), "15.18"),

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_without_commits_are_one_collapse_with_what_the_sessions_did() {
+    fn seconds_without_commits_form_one_collapse_with_session_waits() {
         let samples = [
             SessionSample { at: 4.0, sessions: vec![group(8, "")] },
             SessionSample { at: 5.5, sessions: vec![group(7, "IO:WALSync"), group(1, "")] },
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_over_at_the_end_of_a_window_is_no_collapse() {
+    fn partial_second_at_window_end_is_no_collapse() {
         let mut rates = rates(&[500, 510, 490, 500, 505]);
         rates.push(IntervalRate { start: 5.0, length: 0.7, committed: 0 });
         assert_eq!(warnings(&rates, &[], 0.0, 5.7), []);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn of_looks_with_equally_many_waiting_sessions_one_is_told_that_saw_what_most_saw() {
+    fn tied_session_samples_report_the_most_frequent_wait() {
         let sample = |at: f64, wait: &str| SessionSample { at, sessions: vec![group(8, wait)] };
         let samples = [
             sample(2.3, "Lock:relation"),
@@ -279,9 +279,9 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_collapses_are_told() {
-        let course = [500, 500, 500, 0, 500, 0, 0, 500, 0, 500, 0, 0, 0, 500];
-        let found = warnings(&rates(&course), &[], 0.0, 14.0);
+    fn the_longest_collapses_are_reported() {
+        let commits = [500, 500, 500, 0, 500, 0, 0, 500, 0, 500, 0, 0, 0, 500];
+        let found = warnings(&rates(&commits), &[], 0.0, 14.0);
         let seconds: Vec<f64> = found
             .iter()
             .filter_map(|warning| match warning {

@@ -34,7 +34,7 @@ fn busy(is_busy: bool, busiest: f64, held_up: Option<f64>) -> impl Iterator<Item
 /// Warnings about each of several generators: one per kind and severity, which names all
 /// generators that it is about.
 fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<Warning> {
-    let mut told: Vec<(f64, Vec<String>, Warning)> = Vec::new();
+    let mut reported: Vec<(f64, Vec<String>, Warning)> = Vec::new();
     for part in &all.parts {
         let own = busy(is_busy, part.busiest_worker, part.held_up);
         for (degree, warning) in own.chain(surroundings(record, all, part)) {
@@ -45,8 +45,8 @@ fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<W
             let is_same = |it: &&mut (f64, Vec<String>, Warning)| {
                 discriminant(&it.2) == discriminant(&warning) && it.2.severity() == severity
             };
-            match told.iter_mut().find(is_same) {
-                None => told.push((degree, vec![part.name()], warning)),
+            match reported.iter_mut().find(is_same) {
+                None => reported.push((degree, vec![part.name()], warning)),
                 Some((most, names, worst)) => {
                     names.push(part.name());
                     if degree > *most {
@@ -57,7 +57,7 @@ fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<W
         }
     }
     let named = |(_, names, worst)| Warning::OfGenerators { names, inner: Box::new(worst) };
-    told.into_iter().map(named).collect()
+    reported.into_iter().map(named).collect()
 }
 
 /// Warnings about the schedule, the machine and the clock of a generator, with their degree.
@@ -88,7 +88,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// The warnings about three generators of which number 1 and 2 differ from the first.
-    fn told(change: impl Fn(&mut GeneratorPart)) -> Vec<(Vec<String>, Warning)> {
+    fn warnings_after(change: impl Fn(&mut GeneratorPart)) -> Vec<(Vec<String>, Warning)> {
         let part = |number| GeneratorPart {
             number,
             host: format!("load{number}"),
@@ -123,15 +123,16 @@ mod tests {
 
     #[test]
     fn each_of_several_generators_is_judged_by_itself_and_named() {
-        assert_eq!(told(|_| ()), []);
+        assert_eq!(warnings_after(|_| ()), []);
         let both = ["1 (load1)", "2 (load2)"].map(str::to_owned).to_vec();
         let share = |part: &GeneratorPart| 0.75 + f64::from(part.number) / 100.0;
         assert_eq!(
-            told(|part| part.busiest_worker = share(part)),
+            warnings_after(|part| part.busiest_worker = share(part)),
             [(both.clone(), Warning::GeneratorBusy { share: 0.77 })],
             "the worst of both"
         );
-        let found = told(|part| part.busiest_worker = if part.number == 1 { 0.95 } else { 0.75 });
+        let found =
+            warnings_after(|part| part.busiest_worker = if part.number == 1 { 0.95 } else { 0.75 });
         assert_eq!(
             found,
             [
@@ -141,16 +142,16 @@ mod tests {
             "an invalid one is not hidden behind another"
         );
         assert_eq!(
-            told(|part| part.held_up = Some(0.05)),
+            warnings_after(|part| part.held_up = Some(0.05)),
             [(both.clone(), Warning::Stalled { share: 0.05 })]
         );
         assert_eq!(
-            told(|part| part.steal = 0.02),
+            warnings_after(|part| part.steal = 0.02),
             [(both.clone(), Warning::Steal { share: 0.02 })]
         );
         let late = Lag { p99: 6_000_000, ..Lag::default() };
         assert_eq!(
-            told(|part| part.lag = Some(late)),
+            warnings_after(|part| part.lag = Some(late)),
             [(both, Warning::GeneratorLate { lag_ms: 6.0, share: 0.6 })]
         );
     }
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_uncertain_by_a_tenth_of_an_interval_is_a_warning() {
         let with = |uncertainty: u64, drift: i64| {
-            told(|part| {
+            warnings_after(|part| {
                 (part.clock_uncertainty, part.clock_drift) = (Nanos(uncertainty), drift);
             })
         };

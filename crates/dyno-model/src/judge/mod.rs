@@ -223,13 +223,13 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
     // It may be the reason why a load failed in a step of a search.
     let of_steps = record.search.as_ref().map_or(0.0, |search| search.disturbance().1);
     // Several generators are judged one by one; the record has the worst of them.
-    let is_told_of_each = record.generators.is_some() && facts.steal >= of_steps;
-    let share = if is_told_of_each { 0.0 } else { facts.steal.max(of_steps) };
+    let is_reported_of_each = record.generators.is_some() && facts.steal >= of_steps;
+    let share = if is_reported_of_each { 0.0 } else { facts.steal.max(of_steps) };
     let steal = Warning::Steal { share };
     // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a
     // single tick exceeds the threshold, and may belong to the time before.
-    let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
-    let steal = is_told.then_some(steal);
+    let is_reported = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
+    let steal = is_reported.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Warning::DebugBuild)).collect()
 }
 
@@ -254,7 +254,7 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
 /// Deviations of the trial from what was requested.
 fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warning> {
     let cut_short = |reason: &Reason| Warning::CutShort { reason: reason.clone() };
-    let mut warnings: Vec<Warning> = facts.troubles.iter().map(cut_short).collect();
+    let mut warnings: Vec<Warning> = facts.problems.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
         (Some(reason), _) => Some(Warning::SystemFailed { reason: reason.clone() }),
         (None, Some(reason)) => Some(cut_short(reason)),
@@ -274,8 +274,8 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Rea
         StopRule::TransactionsPerClient(each) => each.saturating_mul(asked.clients.into()),
         StopRule::Rows(target) => {
             let growth = record.growth?;
-            let rows = growth.rows_after(facts.committed_in_all);
-            let is_missing = facts.committed_in_all < growth.commits_until(target);
+            let rows = growth.rows_after(facts.committed_total);
+            let is_missing = facts.committed_total < growth.commits_until(target);
             return is_missing.then_some(Reason::RowsLeft { rows, target });
         }
         StopRule::Duration(_) => return None,
@@ -361,26 +361,26 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
         None => record.longest_gap.into_iter().collect(),
     };
     // During stages the load may be low or zero.
-    let course = load.stages.as_ref().map(|stages| LoadProfile::of(stages, load.warmup));
+    let profile = load.stages.as_ref().map(|stages| LoadProfile::of(stages, load.warmup));
     let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
     // Transactions longer than the window may lie in it only in part.
     let committed = record.counters.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
-        course.as_ref().is_none_or(|course| {
-            let asked = |from: u64, to: u64| course.area(to) - course.area(from);
+        profile.as_ref().is_none_or(|profile| {
+            let asked = |from: u64, to: u64| profile.area(to) - profile.area(from);
             let begun = opens + gap.at.0;
             let share = asked(begun, begun + gap.length.0) / asked(opens, closes);
             committed == 0 || committed as f64 * share > STALL_TIMES_MEAN
         })
     };
-    let is_told =
+    let is_reported =
         |gap: &CommitGap| is_stall(gap.length.0, committed, record.measured.0) && is_expected(gap);
     let stall = |gap: CommitGap| Warning::Stall {
         longest_gap: gap.length.as_secs_f64(),
         at: gap.at.as_secs_f64(),
         sessions: Vec::new(),
     };
-    gaps.into_iter().filter(is_told).take(STALLS_MAX).map(stall).collect()
+    gaps.into_iter().filter(is_reported).take(STALLS_MAX).map(stall).collect()
 }
 
 fn audit(record: &TrialRecord) -> Vec<Warning> {
@@ -392,7 +392,7 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
             warnings.push(Warning::AuditViolated);
             let violated = record
                 .audit
-                .places()
+                .by_database()
                 .filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
             let mut databases: Vec<String> =
                 violated.filter_map(|(database, _)| database.map(str::to_owned)).collect();
@@ -408,7 +408,7 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
                 }
                 _ => None,
             };
-            warnings.extend(record.audit.places().filter_map(reason));
+            warnings.extend(record.audit.by_database().filter_map(reason));
         }
     }
     warnings
@@ -431,18 +431,18 @@ fn restart(facts: &Facts) -> Option<Warning> {
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let CommitCounter { name, is_exact } = asked.engine.traits().commit_counter?;
     let counter = name.to_owned();
-    let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
+    let ours = record.sum_of_groups(|_, facts| facts.commits_sent_total);
     let theirs = record.server_counters.get(name).and_then(|count| u64::try_from(*count).ok());
     // A counter that never changes belongs to a server that does not count commits.
     let Some(theirs) = theirs.filter(|theirs| *theirs > 0 || ours == 0) else {
         return Some(Warning::CommitsNotCompared { counter, in_doubt: 0 });
     };
     let in_doubt =
-        record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.counters.reconnects);
+        record.sum_of_groups(|record, facts| facts.unfinished_total + record.counters.reconnects);
     if in_doubt > 0 {
         return Some(Warning::CommitsNotCompared { counter, in_doubt });
     }
-    let refused = record.sum_of_groups(|_, facts| facts.commits_refused_in_all);
+    let refused = record.sum_of_groups(|_, facts| facts.commits_refused_total);
     let is_counted = theirs >= ours.saturating_sub(refused) && (theirs <= ours || !is_exact);
     (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })
 }

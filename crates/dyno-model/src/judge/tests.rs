@@ -41,8 +41,8 @@ fn record() -> TrialRecord {
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
         end: crate::record::TrialEnd::Trial,
         facts: Some(Facts {
-            committed_in_all: committed,
-            commits_sent_in_all: committed,
+            committed_total: committed,
+            commits_sent_total: committed,
             ..Facts::default()
         }),
         ..TrialRecord::default()
@@ -78,7 +78,7 @@ fn cut_short(reason: impl Into<Reason>) -> Vec<Warning> {
 }
 
 #[test]
-fn more_than_pacing_allows_is_invalid_and_without_pacing_nothing_is_comparable() {
+fn exceeding_pacing_is_invalid_and_unpaced_runs_are_flagged() {
     let benchmark = |per_minute_max| {
         let transaction = "new-order".to_owned();
         Some(BenchmarkFacts { transaction, per_minute_max, ..BenchmarkFacts::default() })
@@ -146,7 +146,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     let theirs = |theirs: i64| {
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), theirs);
-            it.facts.get_or_insert_default().commits_refused_in_all = 7;
+            it.facts.get_or_insert_default().commits_refused_total = 7;
         })
     };
     assert_eq!(theirs(49_993), [], "a refused COMMIT may not have been counted");
@@ -156,7 +156,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
 }
 
 #[test]
-fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
+fn an_overload_on_purpose_is_reported_and_leaves_the_trial_valid() {
     let stop = StopRule::Duration(Nanos(10 * SECOND));
     let load = LoadPlan { rate: Some(10_000.0), is_overload: true, ..LoadPlan::new(stop) };
     let mut overloaded = record();
@@ -172,9 +172,14 @@ fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
 }
 
 #[test]
-fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own() {
+fn busiest_worker_counts_except_embedded_or_script_only_work() {
     let busy = |it: &mut TrialRecord| it.generator.workers[0].cpu = Nanos(95 * SECOND / 10);
     assert_eq!(judged(busy), [Warning::GeneratorBusy { share: 0.95 }]);
+    let never_waits = |it: &mut TrialRecord| {
+        let worker = &mut it.generator.workers[0];
+        (worker.cpu, worker.wall) = (Nanos(110_798), Nanos(4_007));
+    };
+    assert_eq!(judged(never_waits), [Warning::GeneratorBusy { share: 1.0 }]);
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let mut embedded = record();
     busy(&mut embedded);
@@ -195,7 +200,7 @@ fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own
 }
 
 #[test]
-fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
+fn the_longest_stalls_are_reported_and_gaps_that_are_usual_are_not() {
     let gap = |at: u64, milliseconds: u64| CommitGap {
         at: Nanos(at),
         length: Nanos(milliseconds * 1_000_000),
@@ -253,7 +258,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
 }
 
 #[test]
-fn names_of_transactions_that_do_not_add_up_are_counters_that_do_not_balance() {
+fn unbalanced_named_transaction_counts_are_reported() {
     let unbalanced = |committed: u64| {
         judged(|record| {
             let count = TransactionCount { started: 50_000, committed, ..Default::default() };
@@ -297,7 +302,7 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
 }
 
 #[test]
-fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
+fn early_end_of_a_trial_is_reported_with_one_reason() {
     let stopped = |it: &mut TrialRecord| facts(it).stopped = Some(Reason::Interrupted);
     assert_eq!(judged(stopped), cut_short(Reason::Interrupted));
     let died = |it: &mut TrialRecord| {
@@ -309,7 +314,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
     assert_eq!(missing, cut_short(Reason::TransactionsLeft { started: 50_000, wanted: 60_000 }));
     assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
     // Work of aborted clients is missing, and the reason is known.
-    let aborted = |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".into());
+    let aborted = |it: &mut TrialRecord| facts(it).problems.push("1 clients were aborted".into());
     assert_eq!(
         judged_under(StopRule::TransactionsPerClient(7_000), aborted),
         cut_short("1 clients were aborted")
@@ -322,7 +327,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
 }
 
 #[test]
-fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_at_the_time() {
+fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
@@ -335,7 +340,7 @@ fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_
 }
 
 #[test]
-fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
+fn rejudging_old_records_keeps_warnings_and_adds_missing_ones() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
     let mut old = record();
@@ -353,7 +358,7 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
 }
 
 #[test]
-fn transactions_that_were_skipped_are_told_and_are_no_failures() {
+fn transactions_that_were_skipped_are_reported_and_are_no_failures() {
     let skipped = |it: &mut TrialRecord| {
         it.counters.started += 50_000;
         it.counters.skipped = 50_000;
@@ -367,7 +372,7 @@ fn transactions_that_were_skipped_are_told_and_are_no_failures() {
 }
 
 #[test]
-fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
+fn uptime_shorter_than_elapsed_time_means_a_server_restart() {
     let of = |before, after, passed| {
         judged(|it| {
             facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) });
@@ -387,7 +392,7 @@ fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
 }
 
 #[test]
-fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
+fn expected_fault_effects_are_no_warning_but_missing_faults_are() {
     let harmed = |failed: Option<String>| FaultRecord {
         action: FaultAction::Kill,
         node: "node 2".to_owned(),
@@ -411,13 +416,13 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     assert_eq!(judged(expected), []);
     let by_accident =
         judged(|it| lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::Deadlock, 20)]));
-    let told = [
+    let reported = [
         Warning::ServerRestarted { up: 3 },
         Warning::Failures { failed: 120, share: 0.0 },
         Warning::Unfinished { unfinished: 4 },
         Warning::Stall { longest_gap: 5.0, at: 2.0, sessions: Vec::new() },
     ];
-    assert_eq!(kinds(&by_accident), kinds(&told), "{by_accident:?}");
+    assert_eq!(kinds(&by_accident), kinds(&reported), "{by_accident:?}");
     let other = judged(|it| {
         lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::DuplicateKey, 7)]);
         facts(it).faults = vec![harmed(None)];
@@ -439,7 +444,7 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
 }
 
 #[test]
-fn a_server_without_a_counter_of_commits_is_noted_where_its_engine_has_one() {
+fn missing_commit_counter_is_noted_if_the_engine_has_one() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let missing = |counter: Option<&str>, engine| {
         let mut record = record();
@@ -457,7 +462,7 @@ fn a_server_without_a_counter_of_commits_is_noted_where_its_engine_has_one() {
     // Statements in autocommit mode send no COMMIT, and the server counts none.
     let autocommit = |sent: u64| {
         let mut record = record();
-        facts(&mut record).commits_sent_in_all = sent;
+        facts(&mut record).commits_sent_total = sent;
         record.server_counters.insert("Com_commit".to_owned(), 0);
         let engine = Engine::Mysql;
         judge(&record, &Asked { engine, clients: 8, load: &load, tolerated_failures: 0.0 })
@@ -486,7 +491,7 @@ fn postgresql_may_count_more_commits_than_were_sent_but_not_fewer() {
 }
 
 #[test]
-fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
+fn server_commit_count_is_compared_with_all_workloads() {
     let background = |reconnects: u64| {
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), 100_000);
@@ -513,8 +518,8 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
 }
 
 #[test]
-fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_they_do_to_it() {
-    let told = |inner: Warning, is_stopped: bool| {
+fn background_warnings_have_severity_by_effect_on_the_trial() {
+    let reported = |inner: Warning, is_stopped: bool| {
         let all = judged(|it| {
             facts(it).stopped = is_stopped.then_some(Reason::Interrupted);
             let other = TrialRecord { warnings: vec![inner], ..record() };
@@ -536,9 +541,9 @@ fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_
         (Warning::SharedMachine, None),
         (Warning::ShortWindow { seconds: 1.0 }, None),
     ] {
-        assert_eq!(told(inner.clone(), false), weighs, "{inner:?}");
+        assert_eq!(reported(inner.clone(), false), weighs, "{inner:?}");
     }
-    assert_eq!(told(cut_short(), true), None, "the trial was, and says so itself");
+    assert_eq!(reported(cut_short(), true), None, "the trial was, and says so itself");
 }
 
 #[test]

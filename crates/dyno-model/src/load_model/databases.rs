@@ -41,7 +41,7 @@ impl Databases {
 
     /// Their names, or their number; `None` where there is one.
     #[must_use]
-    pub fn told(&self) -> Option<String> {
+    pub fn names_or_number(&self) -> Option<String> {
         match self {
             Self::One => None,
             Self::Numbered(number) => Some(number.to_string()),

@@ -253,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn a_course_is_its_warm_up_and_its_lines() {
-        let course = LoadProfile::of(&stages(), Nanos(2 * SECOND));
-        let at = |tenths: u64| course.value(tenths * SECOND / 10);
+    fn a_profile_is_its_warm_up_and_its_segments() {
+        let profile = LoadProfile::of(&stages(), Nanos(2 * SECOND));
+        let at = |tenths: u64| profile.value(tenths * SECOND / 10);
         assert_eq!([0, 15, 120, 170, 219].map(at), [100.0, 100.0, 100.0, 200.0, 298.0]);
         assert_eq!([220, 269, 270, 320, 370, 9_999].map(at), [0.0, 0.0, 300.0, 150.0, 0.0, 0.0]);
-        let area = |seconds: u64| course.area(seconds * SECOND);
+        let area = |seconds: u64| profile.area(seconds * SECOND);
         assert_eq!(
             [0, 2, 12, 17, 22, 27, 37, 99].map(area),
             [0.0, 200.0, 1_200.0, 1_950.0, 3_200.0, 3_200.0, 4_700.0, 4_700.0]
@@ -267,29 +267,29 @@ mod tests {
 
     #[test]
     fn an_area_is_reached_when_it_is_there() {
-        let course = LoadProfile::of(&stages(), Nanos(2 * SECOND));
+        let profile = LoadProfile::of(&stages(), Nanos(2 * SECOND));
         let mut piece = 0;
         for area in 1..4_700 {
             let area = f64::from(area);
-            let time = course.reaches(area, &mut piece);
+            let time = profile.reaches(area, &mut piece);
             assert!(
-                (course.area(time) - area).abs() < 1e-4,
+                (profile.area(time) - area).abs() < 1e-4,
                 "{area} at {time}: {}",
-                course.area(time)
+                profile.area(time)
             );
             assert!(
-                course.value(time - 1) > 0.0,
+                profile.value(time - 1) > 0.0,
                 "nothing arrives where nothing is offered: {area} at {time}"
             );
         }
-        assert_eq!(course.reaches(4_700.1, &mut piece), u64::MAX);
+        assert_eq!(profile.reaches(4_700.1, &mut piece), u64::MAX);
         assert_eq!(LoadProfile::constant(500.0).reaches(250.0, &mut 0), SECOND / 2);
     }
 
     #[test]
     fn a_load_is_there_from_the_first_time_on_at_which_it_is() {
-        let course = LoadProfile::of(&stages(), Nanos(0));
-        let from = |load: f64, seconds: u64| course.at_least(load, seconds * SECOND);
+        let profile = LoadProfile::of(&stages(), Nanos(0));
+        let from = |load: f64, seconds: u64| profile.at_least(load, seconds * SECOND);
         assert_eq!(from(100.0, 3), Some(3 * SECOND));
         assert_eq!(from(200.0, 3), Some(15 * SECOND));
         assert_eq!(from(200.0, 16), Some(16 * SECOND));
@@ -298,8 +298,8 @@ mod tests {
         assert_eq!(from(200.0, 29), None);
         assert_eq!(from(301.0, 0), None);
         for load in 101..300 {
-            let time = course.at_least(f64::from(load), 0).expect("the ramp goes there");
-            assert!(course.value(time) >= f64::from(load) - 1e-6, "{load} at {time}");
+            let time = profile.at_least(f64::from(load), 0).expect("the ramp goes there");
+            assert!(profile.value(time) >= f64::from(load) - 1e-6, "{load} at {time}");
         }
     }
 

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_is_retried_and_anything_else_ends_the_run() {
+    fn listed_errors_are_retried_and_others_abort_the_run() {
         let errors = RetriedErrors {
             codes: BTreeSet::from([1213, 1062]),
             sqlstates: BTreeSet::from(["40001".to_owned()]),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_broke_is_opened_again_when_any_code_for_it_is_listed() {
+    fn lost_connection_is_reopened_if_any_of_its_codes_is_listed() {
         let lost = failure(FailureKind::ConnectionLost, 0, "");
         for code in GONE {
             let errors =

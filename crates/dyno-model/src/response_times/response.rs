@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_adds_both_kinds_so_that_a_bound_in_one_trial_may_vanish_in_many() {
+    fn merging_responses_can_turn_a_percentile_bound_into_a_value() {
         let bad = responses(0..95, std::iter::repeat_n(500, 5));
         let mut merged = responses(0..1_900, std::iter::empty());
         assert!(bad.bounds().percentile(99.0).is_bound);

@@ -28,7 +28,7 @@ impl From<AuditCheck> for AuditRecord {
 
 impl AuditRecord {
     /// The checks, each with its database when clients work in several databases.
-    pub fn places(&self) -> impl Iterator<Item = (Option<&str>, &AuditCheck)> {
+    pub fn by_database(&self) -> impl Iterator<Item = (Option<&str>, &AuditCheck)> {
         self.checks
             .iter()
             .enumerate()
@@ -44,18 +44,20 @@ impl AuditRecord {
     /// The combined result of all checks about missing acknowledged work.
     #[must_use]
     pub fn losses(&self) -> Losses {
-        let settled = |place: Option<&str>| {
-            self.places().filter(move |it| it.0 == place).find_map(|it| it.1.settled())
+        let settled = |database: Option<&str>| {
+            self.by_database().filter(move |it| it.0 == database).find_map(|it| it.1.settled())
         };
-        let checks =
-            || self.places().map(|(place, check)| (place, check, check.after(settled(place))));
+        let checks = || {
+            self.by_database()
+                .map(|(database, check)| (database, check, check.after(settled(database))))
+        };
         let verdicts = checks().map(|(.., balance)| AuditCheck::loses(balance));
         let verdict = verdicts.max().unwrap_or(AuditVerdict::NotChecked);
-        let counted =
-            checks().filter_map(|(place, check, balance)| Some((place, check.commits(balance?)?)));
+        let counted = checks()
+            .filter_map(|(database, check, balance)| Some((database, check.commits(balance?)?)));
         let commits = lists::grouped(counted)
             .into_iter()
-            .map(|(_, of_database)| Commits::of_one_place(&of_database));
+            .map(|(_, of_database)| Commits::of_one_database(&of_database));
         Losses { verdict, commits: commits.reduce(Commits::and) }
     }
 }
@@ -85,7 +87,7 @@ pub struct Commits {
 impl Commits {
     /// Combines several checks of the same commits: each may have found different missing commits
     /// or the same ones.
-    fn of_one_place(checks: &[Self]) -> Self {
+    fn of_one_database(checks: &[Self]) -> Self {
         let most = |of: fn(&Self) -> u64| checks.iter().map(of).max().unwrap_or_default();
         let acknowledged = most(|it| it.acknowledged);
         let lost_min = most(|it| it.lost_min).min(acknowledged);
@@ -449,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_doubt_widens_the_range_and_hides_no_loss() {
+    fn in_doubt_commits_widen_the_audit_range_but_hide_no_loss() {
         use AuditVerdict::{Intact, Undecided, Violated};
         // Commits, in doubt, growth of the sum, witnessed; lost at least and at most, too much;
         // verdict.

@@ -259,7 +259,7 @@ pub trait Listener {
     fn commit_activity(&mut self, _activity: CommitActivity) {}
 
     /// The program of a generator has a message for the terminal.
-    fn said(&mut self, _text: &str) {}
+    fn message_of_generator(&mut self, _text: &str) {}
 
     /// The monitor took a sample of machine and server.
     fn sample(&mut self, _sample: &Sample) {}
@@ -268,6 +268,9 @@ pub trait Listener {
     /// a history.
     fn history(&mut self, _trial: &str, _group: Option<&str>, _history: &Arc<History>) {}
 }
+
+/// Ignores all events.
+impl Listener for () {}
 
 /// Several listeners, which receive every event in order.
 pub struct Listeners<'l>(pub Vec<&'l mut dyn Listener>);
@@ -289,8 +292,8 @@ impl Listener for Listeners<'_> {
         self.0.iter_mut().for_each(|listener| listener.commits_stopped(since));
     }
 
-    fn said(&mut self, text: &str) {
-        self.0.iter_mut().for_each(|listener| listener.said(text));
+    fn message_of_generator(&mut self, text: &str) {
+        self.0.iter_mut().for_each(|listener| listener.message_of_generator(text));
     }
 
     fn sample(&mut self, sample: &Sample) {

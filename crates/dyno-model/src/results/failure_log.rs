@@ -136,13 +136,13 @@ mod tests {
         }
         two.note(&failed(&first, "r", 6), &none);
         one.add(&two);
-        let told: Vec<_> = one
+        let reported: Vec<_> = one
             .0
             .iter()
             .map(|it| (it.failure.message.as_str(), it.statement.as_str(), it.count))
             .collect();
         assert_eq!(
-            told,
+            reported,
             [("division by zero", "q", 4), ("duplicate key", "q", 1), ("division by zero", "r", 1)]
         );
     }

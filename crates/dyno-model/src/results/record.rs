@@ -288,19 +288,19 @@ pub struct Facts {
     /// Problems of the generator or its clients, in words: a panic, an event loop that failed,
     /// clients that were aborted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub troubles: Vec<Reason>,
+    pub problems: Vec<Reason>,
     /// The longest times without a commit in the window, longest first; those below a tenth of a
     /// second are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<CommitGap>,
     /// Transactions committed since the first client started, warm-up included.
-    pub committed_in_all: u64,
+    pub committed_total: u64,
     /// Transactions cut off since the first client started, warm-up included.
-    pub unfinished_in_all: u64,
+    pub unfinished_total: u64,
     /// COMMIT statements sent since the first client started, warm-up included.
-    pub commits_sent_in_all: u64,
+    pub commits_sent_total: u64,
     /// COMMIT statements that were answered with an error.
-    pub commits_refused_in_all: u64,
+    pub commits_refused_total: u64,
     /// Uptime of the server, if it reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime: Option<Uptime>,
@@ -484,12 +484,14 @@ impl GeneratorRecord {
         self.shares_machine |= other.shares_machine;
     }
 
-    /// The largest share of one core that a worker used over its window.
+    /// The largest share of one core that a worker used over its window, at most 1. The clocks are
+    /// read one after the other, which matters where the window of a worker is short: clients of
+    /// which none ever waits keep the worker from reading them before the window closes.
     #[must_use]
     pub fn busiest_worker(&self) -> f64 {
         let workers = self.workers.iter().filter(|worker| worker.wall.0 > 0);
         let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
-        shares.fold(0.0, f64::max)
+        shares.fold(0.0, f64::max).min(1.0)
     }
 
     /// The largest share of its window for which a worker was stalled; absent where it is unknown.
@@ -556,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_that_does_less_than_arrives_is_judged_by_how_much_less() {
+    fn open_loop_shortfall_determines_the_severity() {
         let arrived = OpenLoop { arrived: 1_000, ..OpenLoop::default() };
         for (committed, expected) in [
             (1_000, &[][..]),

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_columns_and_indexes_are_the_schema_and_sizes_and_the_marker_are_not() {
+    fn schema_covers_tables_columns_indexes_but_not_sizes_or_marker() {
         let plain = schema(&[("orders", table(&["id int", "n int"], &[], 1000, 5 << 20))]);
         let larger = schema(&[
             ("orders", table(&["id int", "n int"], &[], 3000, 15 << 20)),

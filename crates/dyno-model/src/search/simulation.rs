@@ -17,7 +17,7 @@ pub(super) struct Queue {
 
 /// Disturbance of the load generator's machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Trouble {
+pub(super) enum Disturbance {
     /// None.
     Quiet,
     /// Other processes slow every service by a factor up to this one, differently in each step, and
@@ -140,14 +140,19 @@ pub(super) struct Ran {
 const AROUND: f64 = 0.3;
 
 /// Runs a search against a queue.
-pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble: Trouble) -> Ran {
+pub(super) fn run(
+    mut search: SaturationSearch,
+    queue: Queue,
+    seed: u64,
+    disturbance: Disturbance,
+) -> Ran {
     let mut random = Random::new(seed);
     let mut seconds = 0.0;
     loop {
-        let (factor, late) = match trouble {
-            Trouble::Quiet => (1.0, 0.0),
-            Trouble::Others(most) => (1.0 + (most - 1.0) * random.unit(), 0.0),
-            Trouble::Late(late) => (1.0, late),
+        let (factor, late) = match disturbance {
+            Disturbance::Quiet => (1.0, 0.0),
+            Disturbance::Others(most) => (1.0 + (most - 1.0) * random.unit(), 0.0),
+            Disturbance::Late(late) => (1.0, late),
         };
         let mut observed = |evidence: Evidence, window: StepLengths| {
             seconds += window.warmup + window.seconds + AROUND;
@@ -183,7 +188,7 @@ pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble
 }
 
 /// One line per step, for test messages.
-pub(super) fn told(record: &SearchRecord) -> String {
+pub(super) fn steps_text(record: &SearchRecord) -> String {
     let line = |it: &LoadStep| {
         format!(
             "  {} {:.1}s n={} {:?} {:?}\n",

@@ -1,5 +1,5 @@
 use super::evidence::{Evidence, slow};
-use super::simulation::{Queue, Ran, Trouble, run, told};
+use super::simulation::{Disturbance, Queue, Ran, run, steps_text};
 use super::*;
 use crate::counters::{TransactionCount, TrialCounters};
 use crate::latency::record;
@@ -35,13 +35,19 @@ fn searches(usual: u64) -> std::ops::Range<u64> {
     0..std::env::var("DYNO_SEARCHES").map_or(usual, |number| number.parse().expect("a number"))
 }
 
-fn simulated(search: &Search, lengths: Lengths, queue: Queue, seed: u64, trouble: Trouble) -> Ran {
+fn simulated(
+    search: &Search,
+    lengths: Lengths,
+    queue: Queue,
+    seed: u64,
+    disturbance: Disturbance,
+) -> Ran {
     let state = SaturationSearch::new(search.clone(), queue.servers as u32, lengths);
-    run(state, queue, seed, trouble)
+    run(state, queue, seed, disturbance)
 }
 
 #[test]
-fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
+fn search_error_exceeds_five_percent_at_most_once_in_twenty() {
     // Searches, queues, the load at which the figure of the M/M/c queue equals the limit (Erlang's
     // C), and the maximum median duration in seconds.
     let rows = [
@@ -54,7 +60,8 @@ fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
     for (search, lengths, queue, truth, usual) in rows {
         let (mut off, mut times, mut undecided) = (Vec::new(), Vec::new(), 0);
         for seed in searches(40) {
-            let Ran { record, seconds } = simulated(&search, lengths, queue, seed, Trouble::Quiet);
+            let Ran { record, seconds } =
+                simulated(&search, lengths, queue, seed, Disturbance::Quiet);
             times.push(seconds);
             match record.found() {
                 Some(found) => off.push(found / truth - 1.0),
@@ -83,12 +90,13 @@ fn a_search_that_begins_with_single_transactions_finds_nothing_wrong() {
     for seed in searches(10) {
         let search = Search { from: Some(2.0), ..MEAN };
         let record =
-            simulated(&search, lengths(0.2, 2.0), queue(64, 100.0), seed, Trouble::Quiet).record;
+            simulated(&search, lengths(0.2, 2.0), queue(64, 100.0), seed, Disturbance::Quiet)
+                .record;
         let is_near = |found: f64| (found / 594.5 - 1.0).abs() < 0.1;
         assert!(
             record.found().map_or(record.is_undecided(), is_near),
             "seed {seed}: {}",
-            told(&record)
+            steps_text(&record)
         );
     }
 }
@@ -102,10 +110,15 @@ fn a_transaction_that_exceeds_the_limit_by_itself_fails_at_every_load() {
         searches(4).flat_map(|seed| [(seed, None), (seed, Some(100.0)), (seed, Some(2.0))])
     {
         let Ran { record, seconds } =
-            simulated(&Search { from, ..P99 }, USUAL, WITH_SLOW, seed, Trouble::Quiet);
+            simulated(&Search { from, ..P99 }, USUAL, WITH_SLOW, seed, Disturbance::Quiet);
         let slow = Slow { transaction: Some("slow".to_owned()), alone_ms: 30.0 };
         let expected = SearchEnd::FailsEverywhere { slow: Some(slow), failing: None };
-        assert_eq!((record.end.clone(), record.found()), (expected, None), "{}", told(&record));
+        assert_eq!(
+            (record.end.clone(), record.found()),
+            (expected, None),
+            "{}",
+            steps_text(&record)
+        );
         assert!(seconds < 60.0 && !record.is_undecided(), "{seconds}");
     }
 }
@@ -116,7 +129,7 @@ fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
     for seed in searches(4) {
         let of = |below, late| {
             let search = Search { below, ..P99 };
-            simulated(&search, USUAL, queue(8, 2.0), seed, Trouble::Late(late)).record
+            simulated(&search, USUAL, queue(8, 2.0), seed, Disturbance::Late(late)).record
         };
         // Every step fails because of the generator. Lower loads do not help.
         let record = of(20.0, 25.0);
@@ -124,13 +137,13 @@ fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
             (record.end.clone(), record.found()),
             (SearchEnd::Generator, None),
             "{}",
-            told(&record)
+            steps_text(&record)
         );
-        assert!(record.is_undecided() && record.steps.len() <= 6, "{}", told(&record));
+        assert!(record.is_undecided() && record.steps.len() <= 6, "{}", steps_text(&record));
         // Steps that pass nevertheless give a lower bound of the capacity.
         let record = of(60.0, 25.0);
-        assert!(record.is_undecided() || record.is_bound(), "{}", told(&record));
-        assert!(record.found().is_none_or(|found| found < 4_000.0), "{}", told(&record));
+        assert!(record.is_undecided() || record.is_bound(), "{}", steps_text(&record));
+        assert!(record.found().is_none_or(|found| found < 4_000.0), "{}", steps_text(&record));
         bounds += usize::from(record.found().is_some());
     }
     assert!(bounds > 0);
@@ -143,13 +156,13 @@ fn a_figure_that_other_processes_moved_is_marked() {
         for (most, search) in [(1.3, P99), (3.0, P99), (1.5, MEAN)] {
             let (queue, truth) =
                 if search == P99 { (queue(8, 2.0), 3_745.18) } else { (queue(64, 100.0), 594.5) };
-            let record = simulated(&search, USUAL, queue, seed, Trouble::Others(most)).record;
+            let record = simulated(&search, USUAL, queue, seed, Disturbance::Others(most)).record;
             let is_off = record.found().is_some_and(|found| (found / truth - 1.0).abs() > 0.1);
             moved += usize::from(is_off);
             assert!(
                 !is_off || record.is_bound() || record.disturbance().0 > 0.0,
                 "{}",
-                told(&record)
+                steps_text(&record)
             );
         }
     }
@@ -206,7 +219,7 @@ fn both_ends_are_measured_twice_and_the_lower_one_is_kept() {
         assert!(
             (passed..=failed).contains(&truth) && failed / passed <= PRECISION * 1.01,
             "{}",
-            told(&record)
+            steps_text(&record)
         );
         assert!((record.found().unwrap() / truth - 1.0).abs() < 0.031 && !record.is_bound());
         let fine = |load: f64| {
@@ -215,14 +228,14 @@ fn both_ends_are_measured_twice_and_the_lower_one_is_kept() {
         assert!(
             fine(failed).filter(|step| step.outcome == Outcome::Failed).count() >= 2,
             "{}",
-            told(&record)
+            steps_text(&record)
         );
         let last = record.steps.last().unwrap();
         assert!(
             (last.load, last.outcome) == (passed, Outcome::Passed) && last.seconds >= 10.0,
             "{last:?}"
         );
-        assert!(record.steps.len() <= 20, "{}", told(&record));
+        assert!(record.steps.len() <= 20, "{}", steps_text(&record));
     }
 }
 
@@ -241,9 +254,9 @@ fn the_last_load_between_the_ends_is_kept_if_the_upper_end_is_sure() {
 #[test]
 fn a_second_search_begins_near_the_first_and_takes_few_steps() {
     let record = synthetic(state(P99).near(1_000.0), ideal(1_234.0));
-    assert!(record.steps.len() <= 6, "{}", told(&record));
+    assert!(record.steps.len() <= 6, "{}", steps_text(&record));
     let far = synthetic(state(P99).near(1_000.0), ideal(5_000.0));
-    assert!((far.found().unwrap() / 4_770.0 - 1.0).abs() < 0.02, "{}", told(&far));
+    assert!((far.found().unwrap() / 4_770.0 - 1.0).abs() < 0.02, "{}", steps_text(&far));
 }
 
 #[test]
@@ -261,8 +274,9 @@ fn a_step_that_met_a_checkpoint_does_not_end_the_search_below() {
                 |load, number| if number == odd { 2.0 } else { ideal(1_234.0)(load, number) },
             );
         for record in [unlucky, lucky] {
-            let found = record.found().unwrap_or_else(|| panic!("step {odd}: {}", told(&record)));
-            assert!((found / calm - 1.0).abs() < 0.04, "step {odd}: {}", told(&record));
+            let found =
+                record.found().unwrap_or_else(|| panic!("step {odd}: {}", steps_text(&record)));
+            assert!((found / calm - 1.0).abs() < 0.04, "step {odd}: {}", steps_text(&record));
         }
     }
 }
@@ -283,7 +297,7 @@ fn whole_clients_are_tried_up_to_the_most_there_may_be() {
         (open.found(), open.failed, open.is_bound()),
         (Some(10.0), None, true),
         "{}",
-        told(&open)
+        steps_text(&open)
     );
     assert!(matches!(of(64, |_, _| 1e4).end, SearchEnd::FailsEverywhere { .. }));
 }
@@ -296,15 +310,15 @@ fn no_search_takes_more_steps_than_the_documents_say() {
         let figures: Vec<f64> =
             (0..100).map(|_| if random.bits().is_multiple_of(2) { 1.0 } else { 100.0 }).collect();
         let record = synthetic(state(P99), |_, number| figures[number]);
-        assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
+        assert!(record.steps.len() <= STEPS_MAX, "{}", steps_text(&record));
         let is_kept = record.steps.last().is_some_and(|step| step.outcome == Outcome::Passed);
-        assert!(record.found().is_none() || is_kept, "{}", told(&record));
+        assert!(record.found().is_none() || is_kept, "{}", steps_text(&record));
         let is_near = |passed: f64, failed: f64| failed / passed <= NEIGHBOUR;
         let is_found = record
             .passed
             .zip(record.failed)
             .is_some_and(|(passed, failed)| is_near(passed, failed));
-        assert!(record.end != SearchEnd::Found || is_found, "{}", told(&record));
+        assert!(record.end != SearchEnd::Found || is_found, "{}", steps_text(&record));
         longest = longest.max(record.steps.len());
         at_last += usize::from(record.steps.len() == STEPS_MAX && record.found().is_some());
     }
@@ -322,7 +336,7 @@ fn evidence(count: u64, beyond: u64) -> Evidence {
 }
 
 #[test]
-fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
+fn small_samples_decide_a_step_only_if_more_cannot_change_it() {
     let of = |search: &Search, count, beyond| evidence(count, beyond).judge(search).outcome;
     let p95 = Search { metric: LimitMetric::P95, ..P99 };
     let mean = Search { metric: LimitMetric::Mean, ..P99 };
@@ -375,7 +389,7 @@ fn a_result_is_clear_when_chance_does_not_explain_it() {
 }
 
 #[test]
-fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_passed() {
+fn late_generator_never_fails_a_load_but_can_end_the_search() {
     let late = |figure, window| Observed { is_by_generator: true, ..observed(figure, window) };
     let mut failing = state(P99);
     for _ in 0..8 {
@@ -406,8 +420,13 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
     }
     let record = state.into_record();
     let is_spoiled = |step: &&LoadStep| step.outcome == Outcome::Generator;
-    assert_eq!((&record.end, record.found()), (&SearchEnd::Generator, None), "{}", told(&record));
-    assert_eq!(record.steps.iter().filter(is_spoiled).count(), 3, "{}", told(&record));
+    assert_eq!(
+        (&record.end, record.found()),
+        (&SearchEnd::Generator, None),
+        "{}",
+        steps_text(&record)
+    );
+    assert_eq!(record.steps.iter().filter(is_spoiled).count(), 3, "{}", steps_text(&record));
 }
 
 /// Runs a search in which some steps, selected by their number and whether they are to be kept,
@@ -438,19 +457,24 @@ fn under_steal(is_stolen: impl Fn(usize, bool) -> bool, slowed: f64) -> SearchRe
 }
 
 #[test]
-fn a_step_that_lost_too_much_cpu_time_to_other_guests_is_repeated_but_not_for_ever() {
+fn steps_with_high_steal_are_repeated_a_limited_number_of_times() {
     let stolen =
         |record: &SearchRecord| record.steps.iter().filter(|step| step.steal > 0.05).count();
     let calm = under_steal(|_, _| false, 1.0);
     let first_kept = calm.steps.len();
     // They would have failed.
     let record = under_steal(|number, _| (2..6).contains(&number), 100.0);
-    assert_eq!((record.passed, stolen(&record)), (calm.passed, 4), "{}", told(&record));
-    assert_eq!(record.disturbance().1, 0.04, "no load failed because of it: {}", told(&record));
+    assert_eq!((record.passed, stolen(&record)), (calm.passed, 4), "{}", steps_text(&record));
+    assert_eq!(
+        record.disturbance().1,
+        0.04,
+        "no load failed because of it: {}",
+        steps_text(&record)
+    );
     assert!(
         record.steps.iter().all(|step| step.transactions == 20_000),
         "each for itself: {}",
-        told(&record)
+        steps_text(&record)
     );
     // The step to keep would have failed, or passed nevertheless.
     for (times, slowed, expected) in [(3, 100.0, 0.04), (3, 1.0, 0.04), (usize::MAX, 1.0, 0.06)] {
@@ -460,14 +484,14 @@ fn a_step_that_lost_too_much_cpu_time_to_other_guests_is_repeated_but_not_for_ev
             (record.passed, last.outcome, last.steal),
             (calm.passed, Outcome::Passed, expected)
         );
-        assert!(record.found().is_some() && stolen(&record) <= 6, "{}", told(&record));
+        assert!(record.found().is_some() && stolen(&record) <= 6, "{}", steps_text(&record));
     }
     let record = under_steal(|_, _| true, 100.0);
-    assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
+    assert!(record.steps.len() <= STEPS_MAX, "{}", steps_text(&record));
 }
 
 #[test]
-fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_limit() {
+fn slow_transaction_is_sought_only_among_those_of_the_limit() {
     let times = ResponseSummary {
         count: 9,
         p50: BoundedLatency::value(30e6),
@@ -487,7 +511,7 @@ fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_li
 }
 
 #[test]
-fn who_falls_behind_or_fails_does_not_pass() {
+fn step_with_backlog_or_failures_does_not_pass() {
     let with = |change: fn(&mut Evidence)| {
         let mut evidence = Evidence { is_open_loop: true, ..evidence(2_000, 0) };
         change(&mut evidence);
@@ -532,7 +556,7 @@ fn a_load_with_too_few_transactions_ends_the_search_undecided() {
     assert!(
         matches!(record.end, SearchEnd::TooFew { load: 1.0, needed: 1_000, .. }),
         "{}",
-        told(&record)
+        steps_text(&record)
     );
     assert!(record.is_undecided() && seconds <= 101.0, "{seconds}");
     assert!(record.steps.iter().all(|step| step.outcome == Outcome::Open));

@@ -158,7 +158,7 @@ pub fn parse(
     match plan {
         Some(mut plan) if problems.is_empty() => {
             plan.name = plan_name(input.file_name);
-            paths::place(&mut plan, input.file_name);
+            paths::resolve(&mut plan, input.file_name);
             plan.profile = input.profile.map(str::to_owned);
             plan.fit_to_budget();
             plan.group_by_data(|_, _| None);

@@ -236,6 +236,12 @@ impl Target {
         }
     }
 
+    /// Where the database is, without its user: `postgres://HOST:PORT/DATABASE`.
+    #[must_use]
+    pub fn location(&self) -> String {
+        format!("{}://{}/{}", self.engine, self.endpoint, self.database)
+    }
+
     /// The address to which connections are opened.
     #[must_use]
     pub fn opened_at(&self) -> &Endpoint {

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown_and_everything_else_stays() {
+    fn control_characters_are_escaped_and_other_text_is_unchanged() {
         let rows = [
             ("plain, ü, 데이터 %", "plain, ü, 데이터 %"),
             ("a\u{1b}[31mred", "a\\u{1b}[31mred"),

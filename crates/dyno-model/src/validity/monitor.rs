@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_has_not_grown_by_nothing() {
+    fn growth_is_unknown_without_samples_or_after_a_counter_reset() {
         let seen = samples(&[(0.0, 1.0), (1.0, 2.0)]);
         assert_eq!(growth(&seen, "y_total", 0.0, 1.0), None);
         assert_eq!(growth(&seen, "x_total", 0.0, 3.0), None);

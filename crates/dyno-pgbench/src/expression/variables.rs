@@ -84,12 +84,12 @@ impl Clone for Variables {
 impl Variables {
     /// Sets a variable to a value.
     pub(crate) fn set(&mut self, slot: Slot, value: Value) {
-        *self.place(slot) = Some(Content::Value(value));
+        *self.content_mut(slot) = Some(Content::Value(value));
     }
 
     /// Sets a variable to a text.
     pub(crate) fn set_text(&mut self, slot: Slot, text: &str) {
-        *self.place(slot) = Some(Content::Text(text.into()));
+        *self.content_mut(slot) = Some(Content::Text(text.into()));
     }
 
     /// True when the variable has been set.
@@ -97,7 +97,7 @@ impl Variables {
         matches!(self.0.get(slot.0 as usize), Some(Some(_)))
     }
 
-    fn place(&mut self, slot: Slot) -> &mut Option<Content> {
+    fn content_mut(&mut self, slot: Slot) -> &mut Option<Content> {
         let index = slot.0 as usize;
         if index >= self.0.len() {
             self.0.resize(index + 1, None);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn options_override_the_environment_and_a_connection_string_overrides_both() {
+    fn target_precedence_is_connection_string_options_environment() {
         let environment =
             [("PGHOST", "h"), ("PGPORT", "5433"), ("PGDATABASE", "db"), ("PGPASSWORD", "secret")];
         assert_eq!(tcp(&resolve_in(&environment, &Address::default())), "h:5433 me db secret");

@@ -56,7 +56,7 @@ impl Performer {
     }
 
     /// Reports why the client ends.
-    pub(crate) fn tell_end(&self, why: &str) {
+    pub(crate) fn report_end(&self, why: &str) {
         self.teller.error(&format!("client {} aborted{why}", self.id));
     }
 }
@@ -220,7 +220,7 @@ impl Step<'_> {
     }
 
     fn abort_at_end(&self, message: &str) -> Stop {
-        self.performer.tell_end(&format!(": {message}"));
+        self.performer.report_end(&format!(": {message}"));
         Stop::Abort(FailureKind::Other.failure(message))
     }
 

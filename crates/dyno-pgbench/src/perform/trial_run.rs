@@ -85,7 +85,7 @@ pub(crate) async fn writing(
             _ => {}
         }
     }
-    Ok(asked(connection, asks).await?.map(Refusal::Writes))
+    Ok(read_only_state(connection, asks).await?.map(Refusal::Writes))
 }
 
 /// Rejected by the server in a read-only transaction, or not sent at all.
@@ -96,7 +96,7 @@ fn is_about_writing(failure: &OperationFailure) -> bool {
 
 /// Queries the state of the transaction; `None` when the server does not answer because a statement
 /// has failed.
-async fn asked(
+async fn read_only_state(
     connection: &mut Connection,
     asks: &ReadOnlyQueries,
 ) -> Result<Option<String>, OperationFailure> {

@@ -7,12 +7,13 @@ use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
 use crate::statistics::{Ending, Finished, Tally, Times};
-use dyno_drivers::{Driver, lock};
+use dyno_drivers::Driver;
 use dyno_engine::Session;
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AfterFailure, AuditFacts, ClientId, DataSet, NoData, Workload};
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -103,11 +104,11 @@ impl Client {
                 Err(Stop::Conflict { ending, failure, command }) => {
                     self.verbose(&failure, command, script);
                     if let Err(lost) = roll_back(session).await {
-                        self.performer.tell_end(&format!(": {}", failure::words(&lost)));
+                        self.performer.report_end(&format!(": {}", failure::words(&lost)));
                         return self.abort(session, lost).await;
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
-                    self.tell_retry(may_retry, tries, session.now() - scheduled);
+                    self.report_retry(may_retry, tries, session.now() - scheduled);
                     let tally = &mut self.counters.commands[script][command];
                     if !may_retry {
                         tally.failures += 1;
@@ -134,7 +135,7 @@ impl Client {
         self.count(script, Finished { ending, latency, lag, tries });
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
-            self.performer.tell_end(&format!(": {message}"));
+            self.performer.report_end(&format!(": {message}"));
             return self.abort(session, FailureKind::Other.failure(message)).await;
         }
         if style.connects_each_time {
@@ -156,7 +157,7 @@ impl Client {
         self.counters.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
             self.scene.terminal.error(&failure::connecting(&failure, session.target()));
-            self.performer.tell_end(" while establishing connection");
+            self.performer.report_end(" while establishing connection");
             return self.abort(session, failure).await;
         }
         Ok(())
@@ -200,7 +201,7 @@ impl Client {
         }
     }
 
-    fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
+    fn report_retry(&self, is_retry: bool, tries: u32, since: u64) {
         if !self.scene.options.tells_errors {
             return;
         }

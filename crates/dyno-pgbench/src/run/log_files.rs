@@ -2,7 +2,7 @@
 
 use crate::options::{Log, Style};
 use crate::report::log::{Aggregate, Entry, append};
-use dyno_drivers::lock;
+use dyno_model::sync::lock;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

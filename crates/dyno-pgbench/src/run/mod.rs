@@ -24,7 +24,7 @@ use crate::script::{self, Script, builtin};
 use crate::terminal::Terminal;
 use client::Scripts;
 use divided::PgbenchWork;
-use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock, open_files};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, open_files};
 use dyno_engine::schema;
 use dyno_engine::{
     DividedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_divided_load, run_load,
@@ -33,6 +33,7 @@ use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::single::TRIAL;
+use dyno_model::sync::lock;
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use log_files::LogFiles;
@@ -89,7 +90,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let io = Io::WithTimeout(TimeoutPolicy::endless());
     let mut connection = block_on(Connection::connect(target, &io)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
-        Impossible::told(&**terminal, "could not create connection for setup")
+        Impossible::report(&**terminal, "could not create connection for setup")
     })?;
     terminal.result(&format!("{}\n", help::banner()));
     let (scale, partitions) = if has_builtin {
@@ -116,7 +117,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         .transpose();
     let log = log.map_err(|(name, error)| {
         let why = format!("could not open logfile \"{name}\": {}", reason(&error));
-        Impossible::told(&**terminal, &why)
+        Impossible::report(&**terminal, &why)
     })?;
     let (sending, drawn) = ((target.engine, target.query_mode), (seed, scale));
     let scene = RunSetup::new((scripts, names), sending, options, drawn, Arc::clone(terminal));
@@ -143,14 +144,14 @@ fn read_scripts(
             };
             let bytes = read.map_err(|error| {
                 let why = format!("could not open file \"{}\": {}", path.display(), reason(&error));
-                Impossible::told(terminal, &why)
+                Impossible::report(terminal, &why)
             })?;
             Ok((path.display().to_string(), *weight, String::from_utf8_lossy(&bytes).into_owned()))
         }
     };
     let sources = options.scripts.iter().map(read).collect::<Result<Vec<_>>>()?;
     script::parse_all(&sources, engine.dialect().syntax, names)
-        .map_err(|error| Impossible::told(terminal, &error.to_string()))
+        .map_err(|error| Impossible::report(terminal, &error.to_string()))
 }
 
 fn load_plan(options: &Run) -> LoadPlan {
@@ -182,11 +183,11 @@ fn measure(
     let folder = options.results.as_deref().map(|root| results::create(root, scene, &load, target));
     let schema = options.results.as_ref().and_then(|_| schema::of(target));
     let mut folder =
-        folder.transpose().map_err(|error| Impossible::told(terminal, &error.in_full()))?;
+        folder.transpose().map_err(|error| Impossible::report(terminal, &error.in_full()))?;
     let progress = options.style.progress.map(|seconds| {
         ProgressThread::start(scene, seconds, options.has_progress_timestamp).map_err(|error| {
             let why = format!("could not start the thread that reports progress: {error}");
-            Impossible::told(terminal, &why)
+            Impossible::report(terminal, &why)
         })
     });
     let mut progress = progress.transpose()?;
@@ -218,14 +219,14 @@ fn measure(
         let outcome = measured.as_ref().map_err(|error| error.clone().into());
         let outcome = outcome.map(|record| results::record(record, aborted, scene.tally(), schema));
         let finished = folder.finish(outcome, is_interrupted);
-        finished.map_err(|error| Impossible::told(terminal, &error.in_full()))?;
+        finished.map_err(|error| Impossible::report(terminal, &error.in_full()))?;
     }
     let record = measured.map_err(|error| match &error {
         TrialError::NotConnected(failure) => {
             terminal.error(&failure::connecting(failure, target));
-            Impossible::told(terminal, "could not create connection for client")
+            Impossible::report(terminal, "could not create connection for client")
         }
-        other => Impossible::told(terminal, &other.to_string()),
+        other => Impossible::report(terminal, &other.to_string()),
     })?;
     let written = scene.log.as_ref().map_or(Ok(()), LogFiles::finish);
     if let Err((name, error)) = written {
@@ -253,7 +254,7 @@ fn measure(
 struct Messages<'a>(&'a dyn Terminal);
 
 impl Listener for Messages<'_> {
-    fn said(&mut self, text: &str) {
+    fn message_of_generator(&mut self, text: &str) {
         self.0.message(text);
     }
 }

@@ -4,8 +4,8 @@ use super::log_files::unix_time;
 use super::scene::RunSetup;
 use crate::report::progress::{Stamp, line};
 use crate::statistics::Tally;
-use dyno_drivers::lock;
 use dyno_model::event::Listener;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -32,10 +32,10 @@ impl ProgressThread {
         is_unix_time: bool,
     ) -> std::io::Result<Self> {
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-        let (scene, told) = (Arc::clone(scene), Arc::clone(&state));
+        let (scene, reported) = (Arc::clone(scene), Arc::clone(&state));
         let thread =
             std::thread::Builder::new().name("dyno-progress".to_owned()).spawn(move || {
-                write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time);
+                write_lines(&scene, &reported, Duration::from_secs(seconds), is_unix_time);
             })?;
         Ok(Self { state, thread: Some(thread) })
     }

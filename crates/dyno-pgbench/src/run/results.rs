@@ -49,7 +49,7 @@ pub(super) fn record(
         }
         if aborted > 0 {
             let facts = record.facts.get_or_insert_default();
-            facts.troubles.push(format!("{aborted} clients were aborted").into());
+            facts.problems.push(format!("{aborted} clients were aborted").into());
         }
         record
     }

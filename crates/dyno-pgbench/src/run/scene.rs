@@ -8,7 +8,7 @@ use crate::random::Generator;
 use crate::script::{Action, Command, Script};
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
-use dyno_drivers::lock;
+use dyno_model::sync::lock;
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::{Arc, Mutex};
 

@@ -14,7 +14,7 @@ pub(super) struct Impossible;
 
 impl Impossible {
     /// Reports the reason.
-    pub(super) fn told(terminal: &dyn Terminal, why: &str) -> Self {
+    pub(super) fn report(terminal: &dyn Terminal, why: &str) -> Self {
         terminal.error(why);
         Self
     }
@@ -40,7 +40,7 @@ pub(super) fn scale(
             _ => {
                 let found = table.first().unwrap_or_default();
                 let why = format!("invalid count(*) from pgbench_branches: \"{found}\"");
-                Err(Impossible::told(terminal, &why))
+                Err(Impossible::report(terminal, &why))
             }
         },
         Err(failure) => {

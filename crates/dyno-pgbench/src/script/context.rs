@@ -137,7 +137,7 @@ impl Context {
     }
 
     /// The context of a variable whose colon is at this position.
-    pub(super) fn place(&mut self, text: &[u8], at: usize, nature: Nature) -> Place {
+    pub(super) fn place_of(&mut self, text: &[u8], at: usize, nature: Nature) -> Place {
         match nature {
             Nature::Quoted => return Place::Quoted,
             Nature::Blank => {

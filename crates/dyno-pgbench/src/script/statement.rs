@@ -267,7 +267,7 @@ impl Cut {
             }
             pieces.extend(self.fixed(copied..at, syntax));
             let slot = names.slot(&self.text[at + 1..=at + length]);
-            let place = context.place(bytes, at, self.natures[at]);
+            let place = context.place_of(bytes, at, self.natures[at]);
             pieces.push(Piece::Variable { slot, place, is_in_brackets: context.is_in_brackets() });
             context.pass_variable();
             at += 1 + length;

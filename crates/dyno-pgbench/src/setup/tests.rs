@@ -76,7 +76,7 @@ fn routines_need_no_delimiter_command() {
 }
 
 #[test]
-fn statements_about_other_databases_and_client_commands_are_rejected_with_the_reason() {
+fn setup_rejects_other_databases_and_client_commands() {
     let elsewhere = "refers to another database";
     for (text, engine, expected) in [
         ("USE shop;", Engine::Mysql, elsewhere),

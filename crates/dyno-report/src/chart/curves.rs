@@ -468,9 +468,9 @@ fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
         return;
     }
     drawing.open(&curve.class());
-    let (told, others): (Vec<&CurvePoint>, Vec<_>) =
+    let (reported, others): (Vec<&CurvePoint>, Vec<_>) =
         curve.points.iter().partition(|point| !point.tooltip.is_empty());
-    for point in told {
+    for point in reported {
         if let Some(place) = places.point(i, point) {
             drawing.marker("mark", curve.slot, place, &point.tooltip);
         }

@@ -10,8 +10,8 @@ use super::percentiles::{Distribution, PercentileChart};
 use super::svg::{Chart, Drawing, Labels};
 use super::text::Quantity;
 use super::timeline::{Moment, TimelineChart, TrialTimeline};
-use super::topology::{LevelRatio, TopologyChart};
-use super::tracks::{Stretch, Track, TrackCourse};
+use super::topology::{ChartNode, TopologyChart};
+use super::tracks::{Track, TrackInterval, TrackIntervals};
 use proptest::prelude::*;
 
 /// Markers extend this far from their position.
@@ -157,7 +157,7 @@ fn quantity() -> impl Strategy<Value = Quantity> {
 }
 
 #[test]
-fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
+fn throughput_axis_is_logarithmic_when_a_panel_would_be_flat() {
     let panel = |value: f64| {
         let points = vec![CurvePoint { x: 1.0, value: Some(value), ..CurvePoint::default() }];
         let curve =
@@ -183,7 +183,7 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
 }
 
 #[test]
-fn the_key_of_a_course_names_the_lines_that_are_there() {
+fn the_key_of_a_timeline_names_the_lines_that_are_there() {
     let point = |median, p99| Moment {
         length: 1.0,
         throughput: Some(9.0),
@@ -195,7 +195,7 @@ fn the_key_of_a_course_names_the_lines_that_are_there() {
     let many = vec![point(None, None), point(Some(2.0), Some(4.0)), point(Some(2.0), None)];
     let named = |repeats: &[&Vec<Moment>]| {
         let text = |text: &str| text.to_owned();
-        let course = |points: &&Vec<Moment>| TrialTimeline {
+        let timeline = |points: &&Vec<Moment>| TrialTimeline {
             points: (*points).clone(),
             ..TrialTimeline::default()
         };
@@ -206,7 +206,7 @@ fn the_key_of_a_course_names_the_lines_that_are_there() {
             median_label: text("the middle"),
             p99_label: text("the worst"),
             tracks: Vec::new(),
-            repeats: repeats.iter().map(course).collect(),
+            repeats: repeats.iter().map(timeline).collect(),
         };
         let drawn = chart.draw(drawing(WIDTH)).inline("");
         ["the middle", "the worst"].map(|label| drawn.contains(label))
@@ -279,13 +279,13 @@ proptest! {
         interim_analyses in proptest::collection::vec((value(), value(), proptest::option::of(value())), 0..9),
         max in proptest::option::of(1.0..1e6f64),
     ) {
-        let stretches = interim_analyses.iter().map(|(start, length, value)| Stretch {
+        let intervals = interim_analyses.iter().map(|(start, length, value)| TrackInterval {
             start: *start, length: *length, areas: vec![*value, Some(*start), *value], lines: vec![*value],
         });
-        let below: TrackCourse = stretches.collect();
-        let course = |seconds: Vec<Second>| TrialTimeline {
+        let below: TrackIntervals = intervals.collect();
+        let timeline = |seconds: Vec<Second>| TrialTimeline {
             // Repeats may lack a panel.
-            tracks: if seconds.is_empty() { Vec::new() } else { vec![below.clone(), TrackCourse::default()] },
+            tracks: if seconds.is_empty() { Vec::new() } else { vec![below.clone(), TrackIntervals::default()] },
             title: "block 1".to_owned(),
             points: seconds.into_iter().enumerate().map(|(i, (length, throughput, times))| Moment {
                 start: i as f64, length, is_warmup: i < 2, throughput: (i % 5 < 4).then_some(throughput),
@@ -304,7 +304,7 @@ proptest! {
                 title: name.to_owned(), quantity: Quantity::Percent, max,
                 areas: vec![name.to_owned(); 3], lines: vec![name.to_owned()],
             }).to_vec(),
-            repeats: trials.into_iter().map(course).collect(),
+            repeats: trials.into_iter().map(timeline).collect(),
         };
         assert_inside(|drawing| chart.draw(drawing));
     }
@@ -329,8 +329,8 @@ proptest! {
     fn topologies_stay_inside_the_picture(
         columns in proptest::collection::vec(proptest::collection::vec((name(), name()), 0..4), 0..5), inside in 0usize..7,
     ) {
-        let place = |(name, note)| LevelRatio { name, note };
-        let columns: Vec<Vec<LevelRatio>> =
+        let place = |(name, note)| ChartNode { name, note };
+        let columns: Vec<Vec<ChartNode>> =
             columns.into_iter().map(|column| column.into_iter().map(place).collect()).collect();
         let links = (0..columns.len()).map(|column| [(column, 0), (column + 1, 1)]).collect();
         let text = || "axis".to_owned();
@@ -362,7 +362,7 @@ proptest! {
 
 #[test]
 fn a_box_far_below_is_reached_from_the_side() {
-    let place = |name: &str| LevelRatio { name: name.to_owned(), note: "note".to_owned() };
+    let place = |name: &str| ChartNode { name: name.to_owned(), note: "note".to_owned() };
     let columns = vec![vec![place("dyno")], ["1", "2", "3"].map(place).to_vec()];
     let chart = TopologyChart {
         machine: String::new(),

@@ -7,7 +7,7 @@ use super::palette::Slot;
 use super::scale::{Scale, ScaleKind, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing, LineSegment};
 use super::text::Quantity;
-use super::tracks::{self, Track, TrackCourse};
+use super::tracks::{self, Track, TrackIntervals};
 
 /// The timelines of a configuration's repeats.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ pub(crate) struct TrialTimeline {
     /// Times at which faults were injected.
     pub(crate) faults: Vec<f64>,
     /// One per additional panel.
-    pub(crate) tracks: Vec<TrackCourse>,
+    pub(crate) tracks: Vec<TrackIntervals>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -100,14 +100,15 @@ impl TimelineChart {
             })
             .collect();
         draw_grids(&mut drawing, &axes, &places, columns);
-        let courses = self.repeats.iter().zip(&places).map(|(course, (upper, lower))| LevelRatio {
-            course,
-            x: Scale::linear(0.0, axes.seconds, upper.left, upper.right),
-            upper: *upper,
-            lower: *lower,
-            all: Frame { bottom: lower.bottom + below, ..*lower },
-        });
-        draw_courses(&mut drawing, &axes, &courses.collect::<Vec<_>>(), columns);
+        let repeats =
+            self.repeats.iter().zip(&places).map(|(repeat, (upper, lower))| RepeatPanel {
+                repeat,
+                x: Scale::linear(0.0, axes.seconds, upper.left, upper.right),
+                upper: *upper,
+                lower: *lower,
+                all: Frame { bottom: lower.bottom + below, ..*lower },
+            });
+        draw_repeats(&mut drawing, &axes, &repeats.collect::<Vec<_>>(), columns);
         self.draw_tracks(&mut drawing, &axes, &places, (columns, width - left, key));
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
@@ -126,13 +127,13 @@ impl TimelineChart {
     fn track_room(&self) -> f64 {
         let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: tracks::HEIGHT };
         let room = |(i, track): (usize, &Track)| {
-            label_room(&track.ticks(&track.scale(&self.track_courses(i), probe)))
+            label_room(&track.ticks(&track.scale(&self.track_intervals(i), probe)))
         };
         self.tracks.iter().enumerate().map(room).fold(0.0, f64::max)
     }
 
-    fn track_courses(&self, track: usize) -> Vec<&TrackCourse> {
-        self.repeats.iter().filter_map(|course| course.tracks.get(track)).collect()
+    fn track_intervals(&self, track: usize) -> Vec<&TrackIntervals> {
+        self.repeats.iter().filter_map(|repeat| repeat.tracks.get(track)).collect()
     }
 
     /// `columns` also gives the width and height of the keys.
@@ -144,22 +145,22 @@ impl TimelineChart {
         (columns, room, key): (usize, f64, f64),
     ) {
         for (i, track) in self.tracks.iter().enumerate() {
-            let courses = self.track_courses(i);
-            for (repeat, (course, (_, lower))) in self.repeats.iter().zip(places).enumerate() {
+            let repeats = self.track_intervals(i);
+            for (number, (repeat, (_, lower))) in self.repeats.iter().zip(places).enumerate() {
                 let top = lower.bottom + i as f64 * (key + tracks::HEIGHT) + key;
                 let frame = Frame { top, bottom: top + tracks::HEIGHT, ..*lower };
-                let y = track.scale(&courses, frame);
+                let y = track.scale(&repeats, frame);
                 let x = Scale::linear(0.0, axes.seconds, frame.left, frame.right);
-                let is_first = repeat % columns == 0;
+                let is_first = number % columns == 0;
                 let axis = if is_first { y_axis } else { y_grid };
                 axis(drawing, frame, &track.ticks(&y));
                 drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
-                if let Some(course) = course.tracks.get(i) {
-                    track.draw(drawing, course, &x, &y);
+                if let Some(intervals) = repeat.tracks.get(i) {
+                    track.draw(drawing, intervals, &x, &y);
                 }
                 if is_first {
                     track.draw_key(drawing, (frame.left, frame.top), room);
-                    if repeat == 0 {
+                    if number == 0 {
                         let middle = f64::midpoint(frame.top, frame.bottom);
                         drawing.upright_text("axis-title", (12.0, middle), &track.title);
                     }
@@ -177,11 +178,11 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(courses: &[TrialTimeline]) -> Self {
-        let points = || courses.iter().flat_map(|course| &course.points);
+    fn of(repeats: &[TrialTimeline]) -> Self {
+        let points = || repeats.iter().flat_map(|repeat| &repeat.points);
         let seconds =
             points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
-        let offered = courses.iter().flat_map(|course| &course.offered).map(|(_, rate)| *rate);
+        let offered = repeats.iter().flat_map(|repeat| &repeat.offered).map(|(_, rate)| *rate);
         let rates = points().filter_map(|p| p.throughput).filter(|t| t.is_finite()).chain(offered);
         let throughput = rates.fold(0.0, f64::max);
         let times = || {
@@ -216,7 +217,7 @@ impl Axes {
 /// Names of the lines that exist: with few transactions per second there is no 99th percentile.
 fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
     let has = |time: fn(&Moment) -> Option<f64>| {
-        chart.repeats.iter().flat_map(|course| &course.points).any(|point| time(point).is_some())
+        chart.repeats.iter().flat_map(|repeat| &repeat.points).any(|point| time(point).is_some())
     };
     let mut x = left;
     for (slot, label, is_there) in [
@@ -268,15 +269,15 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
 
 /// Plot areas of a trial: throughput, response times, and all panels together; the time axis is
 /// below the last one.
-struct LevelRatio<'a> {
-    course: &'a TrialTimeline,
+struct RepeatPanel<'a> {
+    repeat: &'a TrialTimeline,
     x: Scale,
     upper: Frame,
     lower: Frame,
     all: Frame,
 }
 
-impl LevelRatio<'_> {
+impl RepeatPanel<'_> {
     /// Vertical lines through all panels.
     fn vertical_lines(&self, moments: &[f64]) -> Vec<LineSegment> {
         let at = |moment: &f64| self.x.at(*moment).clamp(self.upper.left, self.upper.right);
@@ -284,7 +285,7 @@ impl LevelRatio<'_> {
     }
 
     fn warmup(&self) -> Option<LineSegment> {
-        let points = self.course.points.iter().filter(|p| p.is_warmup);
+        let points = self.repeat.points.iter().filter(|p| p.is_warmup);
         let end = points.map(|p| p.start + p.length).fold(0.0, f64::max);
         (end > 0.0).then(|| ((self.upper.left, self.upper.top), (self.x.at(end), self.all.bottom)))
     }
@@ -307,7 +308,7 @@ impl LevelRatio<'_> {
             .collect()
         };
         let stretches =
-            self.course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some());
+            self.repeat.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some());
         stretches.map(|stretch| (steps(stretch), self.upper.bottom)).collect()
     }
 
@@ -315,26 +316,27 @@ impl LevelRatio<'_> {
     fn times(&self, y: &Scale, time: fn(&Moment) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
         let place =
             |p: &Moment| time(p).map(|time| (self.x.at(p.start + p.length / 2.0), y.at(time)));
-        self.course.points.iter().map(place).collect()
+        self.repeat.points.iter().map(place).collect()
     }
 }
 
 /// Draws all trials, one kind of mark at a time, so that equal marks share an element.
-fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], columns: usize) {
+fn draw_repeats(drawing: &mut Drawing, axes: &Axes, places: &[RepeatPanel<'_>], columns: usize) {
     drawing.open("panel-title");
     for place in places {
-        panel_title(drawing, "", place.upper, &place.course.title);
+        panel_title(drawing, "", place.upper, &place.repeat.title);
     }
     drawing.close();
-    drawing.rectangles("warmup", &places.iter().filter_map(LevelRatio::warmup).collect::<Vec<_>>());
+    drawing
+        .rectangles("warmup", &places.iter().filter_map(RepeatPanel::warmup).collect::<Vec<_>>());
     let stalls =
-        places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
+        places.iter().flat_map(|place| place.repeat.stalls.iter().map(|stall| place.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
     let vertical_lines = |of: fn(&TrialTimeline) -> &[f64]| -> Vec<LineSegment> {
-        places.iter().flat_map(|place| place.vertical_lines(of(place.course))).collect()
+        places.iter().flat_map(|place| place.vertical_lines(of(place.repeat))).collect()
     };
-    drawing.lines("fault", &vertical_lines(|course| &course.faults));
-    drawing.lines("stage", &vertical_lines(|course| &course.stages));
+    drawing.lines("fault", &vertical_lines(|repeat| &repeat.faults));
+    drawing.lines("stage", &vertical_lines(|repeat| &repeat.stages));
     let areas = places.iter().flat_map(|place| place.areas(&axes.throughput_scale(place.upper)));
     let areas: Vec<_> = areas.filter(|(points, _)| !points.is_empty()).collect();
     if !areas.is_empty() {
@@ -344,7 +346,7 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[LevelRatio<'_>], c
     }
     let offered = places.iter().flat_map(|place| {
         let y = axes.throughput_scale(place.upper);
-        let points = place.course.offered.iter();
+        let points = place.repeat.offered.iter();
         points
             .map(move |(at, rate)| Some((place.x.at(*at), y.at(*rate))))
             .chain([None])

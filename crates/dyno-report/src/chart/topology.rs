@@ -12,14 +12,14 @@ pub(crate) struct TopologyChart {
     /// Number of columns on the machine, from the left.
     pub(crate) inside: usize,
     /// Boxes by column.
-    pub(crate) columns: Vec<Vec<LevelRatio>>,
+    pub(crate) columns: Vec<Vec<ChartNode>>,
     /// Connections between boxes, as column and row.
     pub(crate) links: Vec<[(usize, usize); 2]>,
 }
 
 /// A box.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct LevelRatio {
+pub(crate) struct ChartNode {
     /// Its label.
     pub(crate) name: String,
     /// A second label; may be empty.
@@ -47,7 +47,7 @@ struct Drawn {
 
 impl Drawn {
     /// A box without a position.
-    fn of(place: &LevelRatio, width: f64) -> Self {
+    fn of(place: &ChartNode, width: f64) -> Self {
         let room = width - PADDING;
         let name = wrapped(&place.name, room, MEDIUM * 1.08);
         let note = wrapped(&place.note, room, SMALL);
@@ -132,7 +132,7 @@ impl TopologyChart {
         let mut left = FRAME;
         let mut boxes: Vec<Vec<Drawn>> = Vec::new();
         for column in &self.columns {
-            let wide = |it: &LevelRatio| {
+            let wide = |it: &ChartNode| {
                 (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL)
             };
             let width = (column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING).min(widest);

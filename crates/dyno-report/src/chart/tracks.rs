@@ -23,11 +23,11 @@ pub(crate) struct Track {
 }
 
 /// Data of a panel for one repeat: intervals in order of time.
-pub(crate) type TrackCourse = Vec<Stretch>;
+pub(crate) type TrackIntervals = Vec<TrackInterval>;
 
 /// Values between two samples.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Stretch {
+pub(crate) struct TrackInterval {
     /// Start in seconds after the first client began.
     pub(crate) start: f64,
     /// Length in seconds.
@@ -51,11 +51,11 @@ fn sample_width(is_area: bool) -> f64 {
 
 impl Track {
     /// The y axis, which all repeats share.
-    pub(super) fn scale(&self, courses: &[&TrackCourse], frame: Frame) -> Scale {
-        let tops = courses.iter().copied().flatten().flat_map(|stretch| {
+    pub(super) fn scale(&self, repeats: &[&TrackIntervals], frame: Frame) -> Scale {
+        let tops = repeats.iter().copied().flatten().flat_map(|interval| {
             let stacked: f64 =
-                stretch.areas.iter().flatten().filter(|value| value.is_finite()).sum();
-            let lines = stretch.lines.iter().flatten().copied().fold(0.0, f64::max);
+                interval.areas.iter().flatten().filter(|value| value.is_finite()).sum();
+            let lines = interval.lines.iter().flatten().copied().fold(0.0, f64::max);
             [stacked, lines]
         });
         let top = tops.filter(|top| top.is_finite()).fold(0.0, f64::max);
@@ -109,16 +109,22 @@ impl Track {
     }
 
     /// Draws one repeat: areas from the bottom to the top, then lines.
-    pub(super) fn draw(&self, drawing: &mut Drawing, course: &TrackCourse, x: &Scale, y: &Scale) {
-        let mut ground = vec![0.0; course.len()];
+    pub(super) fn draw(
+        &self,
+        drawing: &mut Drawing,
+        intervals: &TrackIntervals,
+        x: &Scale,
+        y: &Scale,
+    ) {
+        let mut ground = vec![0.0; intervals.len()];
         for (i, _) in self.areas.iter().enumerate() {
             let mut upper = Vec::with_capacity(2 * ground.len());
             let mut lower = Vec::with_capacity(2 * ground.len());
-            for (stretch, below) in course.iter().zip(&mut ground) {
+            for (interval, below) in intervals.iter().zip(&mut ground) {
                 let value =
-                    stretch.areas.get(i).copied().flatten().filter(|value| value.is_finite());
+                    interval.areas.get(i).copied().flatten().filter(|value| value.is_finite());
                 let top = *below + value.unwrap_or(0.0).max(0.0);
-                let (from, to) = (x.at(stretch.start), x.at(stretch.start + stretch.length));
+                let (from, to) = (x.at(interval.start), x.at(interval.start + interval.length));
                 upper.extend([(from, y.at(top)), (to, y.at(top))]);
                 lower.extend([(from, y.at(*below)), (to, y.at(*below))]);
                 *below = top;
@@ -128,11 +134,11 @@ impl Track {
             drawing.close();
         }
         for (i, _) in self.lines.iter().enumerate() {
-            let places = course.iter().flat_map(|stretch| {
+            let places = intervals.iter().flat_map(|interval| {
                 let value =
-                    stretch.lines.get(i).copied().flatten().filter(|value| value.is_finite());
+                    interval.lines.get(i).copied().flatten().filter(|value| value.is_finite());
                 let place = |at: f64| value.map(|value| (x.at(at), y.at(value)));
-                [place(stretch.start), place(stretch.start + stretch.length)]
+                [place(interval.start), place(interval.start + interval.length)]
             });
             drawing.open(&format!("track {}", Slot(self.areas.len() + i).class()));
             drawing.curve("curve", &places.collect::<Vec<_>>());

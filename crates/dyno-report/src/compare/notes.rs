@@ -125,10 +125,10 @@ fn without_figures(model: &CompareModel, lang: Lang) -> Option<String> {
 
 /// Configurations of one side only, under their headings.
 pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<String>)> {
-    let name = |name: &ConfigurationName| names::line_at(&name.label, name.clients, lang);
+    let name = |name: &ConfigurationName| names::series_at(&name.label, name.clients, lang);
     let both = [(compare::ONLY_BASE, &model.only_base), (compare::ONLY_NEW, &model.only_new)];
-    let told = both.into_iter().filter(|(_, names)| !names.is_empty());
-    told.map(|(title, names)| (title, names.iter().map(name).collect())).collect()
+    let reported = both.into_iter().filter(|(_, names)| !names.is_empty());
+    reported.map(|(title, names)| (title, names.iter().map(name).collect())).collect()
 }
 
 /// The answers over all configurations, each with its verdict.

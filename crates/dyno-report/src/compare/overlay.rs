@@ -10,7 +10,7 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, list, names, page};
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, LimitPair, SideName};
-use dyno_analysis::model::{CoursePoint, Estimate, Metric};
+use dyno_analysis::model::{Estimate, MeanTimelinePoint, Metric};
 use dyno_model::lists::distinct;
 use dyno_model::plan::ComparisonMetric;
 use maud::{Markup, PreEscaped, html};
@@ -32,23 +32,23 @@ pub(super) fn figure(model: &CompareModel, metric: ComparisonMetric, lang: Lang)
     }
     let over = if is_over_time { &page::CHART_SECONDS } else { &headings::CLIENTS };
     let chart = chart(metric, over, is_over_time, panels, lang);
-    let lines = list(lang, &notes::legends(model, lang));
+    let series = list(lang, &notes::legends(model, lang));
     let y_title = &chart.y_title;
     let description = match is_over_time {
-        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, lines),
+        false => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, series),
         true => fill!(
             page::CHART_DESCRIPTION_POINTS,
             lang,
             metric = y_title,
             over = over.text(lang),
-            lines
+            series
         ),
     };
     let title = match (is_over_time, metric.is_more_better()) {
         (false, true) => page::CHART_TITLE_THROUGHPUT,
         (false, false) => page::CHART_TITLE_TIME,
-        (true, true) => compare::CHART_THROUGHPUT_COURSE,
-        (true, false) => compare::CHART_TIME_COURSE,
+        (true, true) => compare::CHART_THROUGHPUT_OVER_TIME,
+        (true, false) => compare::CHART_TIME_OVER_TIME,
     };
     let title = if metric.is_more_better() {
         title.text(lang).to_owned()
@@ -147,33 +147,33 @@ fn point(
     let quantity = if metric.is_more_better() { Quantity::Number } else { Quantity::Time };
     let clients = names::clients(&[pair.name.clients], lang);
     let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
-    let line = compare::side(side, lang);
+    let series = compare::side(side, lang);
     CurvePoint {
         x: f64::from(pair.name.clients),
         value: Some(estimate.mean),
         is_bound: estimate.is_bound,
         interval: figures::drawn_interval(estimate),
-        tooltip: fill!(page::CHART_TIP_PLAIN, lang, line, clients, value),
+        tooltip: fill!(page::CHART_TIP_PLAIN, lang, series, clients, value),
         ..CurvePoint::default()
     }
 }
 
 /// Panels of the configurations' timelines.
 fn over_time(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> Vec<CurvePanel> {
-    let figure = |point: &CoursePoint| match metric {
+    let figure = |point: &MeanTimelinePoint| match metric {
         ComparisonMetric::Throughput => Some(point.throughput),
         ComparisonMetric::P99Ms => point.p99_ms,
         _ => None,
     };
-    let points = |course: &[CoursePoint]| {
-        let point = |point: &CoursePoint| {
+    let points = |timeline: &[MeanTimelinePoint]| {
+        let point = |point: &MeanTimelinePoint| {
             let value = figure(point)?;
             Some(CurvePoint { x: point.at_s, value: Some(value), ..CurvePoint::default() })
         };
-        course.iter().filter_map(point).collect::<Vec<_>>()
+        timeline.iter().filter_map(point).collect::<Vec<_>>()
     };
-    let is_alone = model.courses.len() == 1;
-    let panels = model.courses.iter().filter_map(|pair| {
+    let is_alone = model.timelines.len() == 1;
+    let panels = model.timelines.iter().filter_map(|pair| {
         let sides = [points(&pair.base), points(&pair.new)];
         let configuration = &model.configurations[pair.configuration];
         let title = if is_alone { String::new() } else { compare::pair(configuration, lang) };

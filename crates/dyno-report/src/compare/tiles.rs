@@ -48,7 +48,7 @@ fn figure(
     let (before, after) = (of_pair.base?, of_pair.new?);
     let overall = model.overall.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
     let alone = effect(of_pair);
-    let (effect, cells) = overall.map_or((&alone, 1), |it| (&it.effect, it.configurations));
+    let (effect, pairs) = overall.map_or((&alone, 1), |it| (&it.effect, it.configurations));
     // If there is only one series, the number of clients identifies the configuration.
     let is_one_line = model.configurations.iter().all(|it| it.name.label == pair.name.label);
     let which = match is_one_line {
@@ -56,7 +56,7 @@ fn figure(
         false => crate::messages::compare::pair(pair, lang),
     };
     let sides = [&before, &after];
-    let change = Change { effect, cells, own: Some(&alone) };
+    let change = Change { effect, pairs, own: Some(&alone) };
     let mut tile = Tile::change(name(metric, lang), which, sides, Some(change), lang);
     if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
         tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));

@@ -107,12 +107,12 @@ pub fn looking(lang: Lang) -> &'static str {
 /// Describes one observation.
 #[must_use]
 pub fn check(seen: &Observation, lang: Lang) -> Check {
-    let (place, message) = (place(seen, lang), message(seen, lang));
+    let (place, message) = (subject(seen, lang), message(seen, lang));
     let is_warning = seen.is_warning();
     Check { place, message, is_warning, remedy: if is_warning { remedy(seen, lang) } else { None } }
 }
 
-fn place(seen: &Observation, lang: Lang) -> String {
+fn subject(seen: &Observation, lang: Lang) -> String {
     let message = match seen {
         Observation::Processors { .. } => words::PROCESSORS,
         Observation::Clock { .. } => words::CLOCK,
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_take_a_clock_that_is_taken() {
+    fn clock_source_remedy_does_not_suggest_tsc_when_it_is_in_use() {
         let remedy = |source: &str| {
             let seen = Observation::Clock { nanos: 900.0, source: source.to_owned() };
             check(&seen, EN).remedy.expect("it is slow")
@@ -280,15 +280,15 @@ mod tests {
             let text = checkup().to_text(lang);
             let Checkup { machine, disks, servers, generator } = checkup().checks(lang);
             let checks = machine.into_iter().chain(disks).chain(servers).chain(generator);
-            let told = checks.flat_map(|it| {
+            let reported = checks.flat_map(|it| {
                 let remedy = it.remedy.map(|remedy| fill!(words::REMEDY, lang, remedy));
                 [Some(it.message), remedy].into_iter().flatten()
             });
-            let column = |told: String| {
-                let before = text.lines().find_map(|line| line.strip_suffix(told.as_str()));
-                before.unwrap_or_else(|| panic!("{told:?} is missing: {text}")).width()
+            let column = |reported: String| {
+                let before = text.lines().find_map(|line| line.strip_suffix(reported.as_str()));
+                before.unwrap_or_else(|| panic!("{reported:?} is missing: {text}")).width()
             };
-            let columns: std::collections::BTreeSet<usize> = told.map(column).collect();
+            let columns: std::collections::BTreeSet<usize> = reported.map(column).collect();
             assert_eq!(columns.len(), 1, "{text}");
         }
     }

@@ -83,7 +83,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         rows.push((words::FACTOR, labelled(factor, levels(plan, i).join(lang.comma))));
     }
     for storage in &plan.storages {
-        rows.push((words::STORAGE, labelled(&storage.name, place(storage, lang))));
+        rows.push((words::STORAGE, labelled(&storage.name, storage_text(storage, lang))));
     }
     for endpoint in &plan.endpoints {
         rows.push((words::ENDPOINT, labelled(&endpoint.name, network_path(&endpoint.via, lang))));
@@ -96,17 +96,17 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
 }
 
 /// Directories and commands of a storage.
-fn place(storage: &Storage, lang: Lang) -> String {
-    let mut told = vec![storage.data.display().to_string()];
+fn storage_text(storage: &Storage, lang: Lang) -> String {
+    let mut reported = vec![storage.data.display().to_string()];
     if let Some(log) = &storage.log {
-        told.push(fill!(words::LOG_IN, lang, folder = log.display()));
+        reported.push(fill!(words::LOG_IN, lang, folder = log.display()));
     }
     for (message, command) in [(words::BEFORE, &storage.before), (words::AFTER, &storage.after)] {
         if let Some(line) = command.as_ref().and_then(|command| command.trim().lines().next()) {
-            told.push(fill!(message, lang, command = line));
+            reported.push(fill!(message, lang, command = line));
         }
     }
-    told.join(lang.comma)
+    reported.join(lang.comma)
 }
 
 /// The fault that is injected, and when.
@@ -177,7 +177,7 @@ fn workload(
 fn with_options(
     kinds: String,
     plan: &WorkloadPlan,
-    is_told: &dyn Fn(&str, &OptionValue) -> bool,
+    is_reported: &dyn Fn(&str, &OptionValue) -> bool,
     catalog: &[WorkloadDescription],
     lang: Lang,
 ) -> String {
@@ -192,7 +192,7 @@ fn with_options(
         .options
         .0
         .iter()
-        .filter(|(name, value)| !is_default(name, value) && is_told(name, value))
+        .filter(|(name, value)| !is_default(name, value) && is_reported(name, value))
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     if chosen.is_empty() {
@@ -217,15 +217,15 @@ fn background(
         lang,
     );
     let is_varied = plan.configurations.iter().any(|it| !it.background.contains(background));
-    let mut told = vec![match is_varied {
+    let mut reported = vec![match is_varied {
         true => workload,
         false => fill!(words::BACKGROUND_WITH, lang, workload, clients = background.clients),
     }];
     let arriving = |rate| fill!(words::ARRIVING, lang, rate = figures::rate(rate));
-    told.extend(background.rate.map(arriving));
+    reported.extend(background.rate.map(arriving));
     let thinking = |think: Nanos| fill!(words::THINK, lang, duration = exact(think.into(), lang));
-    told.extend(background.think.map(thinking));
-    told.join(lang.comma)
+    reported.extend(background.think.map(thinking));
+    reported.join(lang.comma)
 }
 
 /// Levels of a factor in the order of the configurations.
@@ -277,16 +277,16 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
 
 /// The load of a trial as a list: duration, arrivals, warm-up.
 fn rule(load: &LoadPlan, lang: Lang) -> String {
-    let mut told = vec![stop(load, lang)];
+    let mut reported = vec![stop(load, lang)];
     if !load.databases.is_one() {
-        told.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
+        reported.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
     }
     if let Some(rate) = load.rate {
         let message = match load.spacing {
             Spacing::Poisson => words::ARRIVING,
             Spacing::Even => words::ARRIVING_EVENLY,
         };
-        told.push(fill!(message, lang, rate = figures::rate(rate)));
+        reported.push(fill!(message, lang, rate = figures::rate(rate)));
     }
     let spans = [
         (words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)),
@@ -295,11 +295,11 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
     ];
     for (message, span) in spans {
         if let Some(span) = span {
-            told.push(fill!(message, lang, duration = exact(span.into(), lang)));
+            reported.push(fill!(message, lang, duration = exact(span.into(), lang)));
         }
     }
-    let told = told.join(lang.comma);
-    load.find.as_ref().map_or(told.clone(), |search| find(search, load, &told, lang))
+    let reported = reported.join(lang.comma);
+    load.find.as_ref().map_or(reported.clone(), |search| find(search, load, &reported, lang))
 }
 
 fn stop(load: &LoadPlan, lang: Lang) -> String {

@@ -22,7 +22,7 @@ pub struct PreflightWords {
 impl PreflightWords {
     /// The place and the problem, without the remedy.
     #[must_use]
-    pub fn told(&self, lang: Lang) -> String {
+    pub fn problem(&self, lang: Lang) -> String {
         names::labelled(&self.place, &self.message, lang)
     }
 
@@ -30,7 +30,7 @@ impl PreflightWords {
     #[must_use]
     pub fn sentence(&self, lang: Lang) -> String {
         match &self.remedy {
-            None => self.told(lang),
+            None => self.problem(lang),
             Some(remedy) => {
                 fill!(words::WITH_REMEDY, lang, place = self.place, message = self.message, remedy)
             }
@@ -54,7 +54,7 @@ pub fn preflight_list(warnings: &[PreflightWords], lang: Lang) -> String {
     let mut text = words::WARNINGS.text(lang).to_owned();
     for warning in warnings {
         let weight = crate::checkup::filled(name(warning.weight), width);
-        let _ = write!(text, "\n  {weight}  {}", warning.told(lang));
+        let _ = write!(text, "\n  {weight}  {}", warning.problem(lang));
         if let Some(remedy) = &warning.remedy {
             let _ = write!(text, "\n  {:width$}  {remedy}", "");
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_comes_first_and_has_its_remedy_below() {
+    fn preflight_lists_errors_first_with_their_remedies() {
         insta::assert_snapshot!(list("en"), @r###"
         Preflight:
           error    MariaDB: the plan needs 60 connections, but max_connections is set to 20
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_said_in_the_language_and_stand_below_each_other() {
+    fn warnings_are_reported_in_the_language_and_stand_below_each_other() {
         insta::assert_snapshot!(list("ko"), @r###"
         사전 점검:
           오류  MariaDB: max_connections 설정은 20이지만 이 계획에는 60개가 필요합니다

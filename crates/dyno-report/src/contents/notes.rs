@@ -65,7 +65,9 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> String {
 }
 
 /// Options of a workload that have a value.
-pub(crate) fn told(options: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &String)> {
+pub(crate) fn with_values(
+    options: &BTreeMap<String, String>,
+) -> impl Iterator<Item = (&String, &String)> {
     options.iter().filter(|(_, value)| !value.is_empty())
 }
 
@@ -78,8 +80,9 @@ pub(crate) fn named(workload: &WorkloadRow, lang: Lang) -> String {
 /// Workloads with their options, and the load of the trials.
 pub(crate) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
-        let options: Vec<String> =
-            told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
+        let options: Vec<String> = with_values(&workload.options)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
         fill!(
             notes::NOTE_WORKLOAD,
             lang,
@@ -274,7 +277,7 @@ pub(crate) fn main_error(model: &ReportModel) -> Option<String> {
 /// The first error of each kind over all configurations, most frequent first.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
     let all = all_errors(model);
-    let told = all.iter().take(ERRORS_MAX).map(|it| {
+    let reported = all.iter().take(ERRORS_MAX).map(|it| {
         let (count, error) =
             (figures::count(it.count), line(&reason::failure(&it.failure, lang)).into_owned());
         match failed_statement(it) {
@@ -282,7 +285,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
             statement => fill!(notes::NOTE_ERROR_STATEMENT, lang, count, error, statement),
         }
     });
-    told.collect()
+    reported.collect()
 }
 
 /// How the questions were decided.
@@ -318,7 +321,7 @@ pub(crate) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
         number = short.len(),
         configurations = model.configurations.len(),
         needed = figures::count(worst.needed),
-        line = model.line_of(*index).label,
+        series = model.series_of(*index).label,
         transactions = figures::count(worst.transactions),
         clients = names::clients(&[row.clients], lang)
     );
@@ -387,11 +390,11 @@ pub(crate) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
 /// For each configuration, one commit that is missing from the data, or present but not expected.
 pub(crate) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
-    let told = first.map(|LedgerExample { trial, entry }| {
+    let reported = first.map(|LedgerExample { trial, entry }| {
         let message = if entry.is_lost { &notes::NOTE_GONE } else { &notes::NOTE_STRANGE };
         fill!(message, lang, trial, client = entry.client, number = entry.number)
     });
-    told.collect()
+    reported.collect()
 }
 
 /// Sources of published figures.

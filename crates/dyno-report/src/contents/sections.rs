@@ -17,7 +17,7 @@ pub(crate) struct Section {
 type Part<'a> = (&'static str, &'static Message, Table, &'a str);
 
 /// Sections that have rows.
-fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
+fn with_rows<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
     let shown = parts.into_iter().filter(|(_, _, table, _)| !table.is_empty());
     shown
         .map(|(id, heading, table, note)| Section { id, heading, table, note: note.to_owned() })
@@ -35,7 +35,7 @@ pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
         texts::NOTE_BACKGROUND,
     ]
     .map(|note| note.text(lang));
-    told([
+    with_rows([
         ("searches", &headings::SEARCHES, tables::searches(model), searches),
         ("benchmark", &headings::BENCHMARK, tables::benchmarks(model, lang), benchmarks),
         ("stages", &headings::STAGES, tables::stages(model), stages),
@@ -48,7 +48,7 @@ pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [faults, errors] =
         [texts::NOTE_FAULTS, texts::NOTE_FAULT_ERRORS].map(|note| note.text(lang));
-    told([
+    with_rows([
         ("faults", &headings::FAULTS, tables::faults(model, lang), faults),
         ("fault-errors", &headings::FAULT_ERRORS, tables::fault_errors(model), errors),
     ])
@@ -56,7 +56,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
 
 /// Error messages of the database.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    told([(
+    with_rows([(
         "errors",
         &headings::ERRORS,
         tables::errors(model, lang),
@@ -68,7 +68,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
 pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [ledger, anomalies] =
         [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));
-    told([
+    with_rows([
         ("ledger", &headings::LEDGER, tables::ledgers(model), ledger),
         ("anomalies", &headings::ANOMALIES, isolation::table(model), anomalies),
     ])
@@ -79,7 +79,7 @@ pub(crate) fn machines(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [one, each, resources] =
         [texts::NOTE_GENERATOR, texts::NOTE_GENERATORS, texts::NOTE_RESOURCES]
             .map(|note| note.text(lang));
-    told([
+    with_rows([
         ("generator", &headings::GENERATOR, tables::generator(model), one),
         ("generators", &headings::GENERATORS, tables::generators(model), each),
         ("resources", &headings::RESOURCES, tables::resources(model), resources),
@@ -88,7 +88,7 @@ pub(crate) fn machines(model: &ReportModel, lang: Lang) -> Vec<Section> {
 
 /// Whether limits passed.
 pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    told([(
+    with_rows([(
         "limits",
         &headings::LIMITS,
         tables::limits(model),
@@ -99,7 +99,7 @@ pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
 /// The questions of the experiment, and the variance components of their answers.
 pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let (rules, scatter) = (notes::question_rules(model, lang), notes::scatter(model, lang));
-    told([
+    with_rows([
         ("questions", &headings::QUESTIONS, tables::questions(model, lang), rules.as_str()),
         ("scatter", &headings::SCATTER, tables::scatter(model, lang), &scatter),
     ])

@@ -53,7 +53,7 @@ impl<R> Sheet<R> {
             index,
             clients: model.configurations[index].clients,
         };
-        let sheet = Sheet::grouped(rows, |(index, _)| [model.line_of(*index).label.clone()])
+        let sheet = Sheet::grouped(rows, |(index, _)| [model.series_of(*index).label.clone()])
             .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
         Self { rows: sheet.rows.into_iter().map(|(_, row)| row).collect(), table: sheet.table }
     }

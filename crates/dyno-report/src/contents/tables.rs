@@ -35,7 +35,7 @@ pub(crate) fn by_line<'a, R>(
 ) -> Vec<(usize, &'a R)> {
     let mut rows: Vec<_> = rows.into_iter().map(|row| (configuration(row), row)).collect();
     rows.sort_by_key(|(index, _)| {
-        (model.configurations[*index].line, model.configurations[*index].clients)
+        (model.configurations[*index].series, model.configurations[*index].clients)
     });
     rows
 }
@@ -44,7 +44,7 @@ pub(crate) fn by_line<'a, R>(
 pub(crate) fn in_order(model: &ReportModel) -> Vec<usize> {
     let mut order: Vec<usize> = (0..model.configurations.len()).collect();
     order.sort_by_key(|index| {
-        (model.configurations[*index].line, model.configurations[*index].clients)
+        (model.configurations[*index].series, model.configurations[*index].clients)
     });
     order
 }
@@ -325,12 +325,12 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
     sorted.sort_by_key(|it| (first(it), it.metric != model.primary_metric));
     let cells = |it: &Question| match it.comparisons.len() {
-        of if it.cells as usize == of => of.to_string(),
-        of => format!("{}/{of}", it.cells),
+        of if it.pairs as usize == of => of.to_string(),
+        of => format!("{}/{of}", it.pairs),
     };
     Sheet::of_pairs(sorted, |it| [it.subject.clone(), it.baseline.clone()])
         .left(&headings::METRIC, |it| Cell::text(names::metric(it.metric, lang)))
-        .right(&headings::CELLS, |it| Cell::text(cells(it)))
+        .right(&headings::PAIRS, |it| Cell::text(cells(it)))
         .effect(|it| &it.effect)
         .visible_from(|it| &it.effect)
         .only_in(Form::Page)
@@ -378,7 +378,7 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
 
 /// Returns true when a comparison has a ratio, or a verdict that needs none: without figures every
 /// verdict is inconclusive.
-pub(crate) fn says_something(comparison: &Comparison) -> bool {
+pub(crate) fn is_informative(comparison: &Comparison) -> bool {
     let verdict = comparison.effect.verdict.filter(|verdict| *verdict != Verdict::Inconclusive);
     comparison.effect.ratio.is_some() || verdict.is_some()
 }
@@ -387,12 +387,12 @@ pub(crate) fn says_something(comparison: &Comparison) -> bool {
 pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     // Keeps both metrics of two series together.
     let mut sorted: Vec<&Comparison> =
-        model.comparisons.iter().filter(|it| says_something(it)).collect();
-    let lines = |it: &Comparison| {
-        (model.configurations[it.subject].line, model.configurations[it.baseline].line)
+        model.comparisons.iter().filter(|it| is_informative(it)).collect();
+    let series = |it: &Comparison| {
+        (model.configurations[it.subject].series, model.configurations[it.baseline].series)
     };
-    sorted.sort_by_key(|it| (lines(it), it.metric != model.primary_metric, it.clients));
-    let label = |configuration| model.line_of(configuration).label.clone();
+    sorted.sort_by_key(|it| (series(it), it.metric != model.primary_metric, it.clients));
+    let label = |configuration| model.series_of(configuration).label.clone();
     Sheet::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
         .left(&headings::METRIC, |it| {
             Cell::text(names::metric(it.metric, lang))
@@ -408,13 +408,16 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
 
 /// Figures by number of rows of a growing table: a group per configuration, a row per step.
 pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
-    let lines =
-        model.growth.iter().flat_map(|growth| growth.lines.iter().map(move |line| (growth, line)));
-    let steps = lines.flat_map(|(growth, line)| {
-        line.steps
+    let series = model
+        .growth
+        .iter()
+        .flat_map(|growth| growth.series.iter().map(move |series| (growth, series)));
+    let steps = series.flat_map(|(growth, series)| {
+        series
+            .steps
             .iter()
             .zip(&growth.milestones)
-            .map(move |(step, rows)| (line.configuration, step, *rows))
+            .map(move |(step, rows)| (series.configuration, step, *rows))
     });
     let rate = |step: &Figures| step.estimate(Metric::RowThroughput);
     Sheet::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
@@ -550,7 +553,7 @@ pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: La
         |trial: &&TrialRow| configuration.is_none_or(|wanted| wanted == trial.configuration);
     let table = Sheet::of(model.trials.iter().filter(is_wanted))
         .left(&headings::TRIAL, |trial| Cell::text(&trial.id))
-        .left(&headings::SYSTEM, |trial| Cell::text(&model.line_of(trial.configuration).label))
+        .left(&headings::SYSTEM, |trial| Cell::text(&model.series_of(trial.configuration).label))
         .right(&headings::CLIENTS, |trial| {
             Cell::text(model.configurations[trial.configuration].clients.to_string())
         })
@@ -600,10 +603,10 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
 }
 
 /// Settings from the spec, next to the values that the servers report.
-pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
+pub(crate) fn requested_settings(model: &ReportModel, lang: Lang) -> Table {
     let systems = model.provenance.systems.iter();
     let rows = systems.flat_map(|system| {
-        system.settings_asked.iter().map(move |(name, asked)| (system, name, asked))
+        system.requested_settings.iter().map(move |(name, asked)| (system, name, asked))
     });
     Sheet::of(rows)
         .left(&headings::SYSTEM, |(system, ..)| Cell::text(&system.name))

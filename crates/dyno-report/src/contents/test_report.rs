@@ -114,7 +114,7 @@ fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
 }
 
 fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
-    let settings = tables::settings_asked(model, lang);
+    let settings = tables::requested_settings(model, lang);
     let mut parts = vec![
         Part::Facts(facts::machine(model, lang)),
         heading(&headings::TOPOLOGY, lang),
@@ -165,12 +165,12 @@ fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
 }
 
 fn conclusions(model: &ReportModel, lang: Lang) -> Vec<Part> {
-    let told = model.conclusions.iter().filter(|it| !model.is_beside_answers(it));
+    let reported = model.conclusions.iter().filter(|it| !model.is_beside_answers(it));
     let warnings = model.warnings.iter().map(|row| notes::warning(model, row, lang));
     let warnings: Vec<String> =
         warnings.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
     let mut parts =
-        vec![Part::List(told.map(|it| conclusion::sentence(model, it, lang)).collect())];
+        vec![Part::List(reported.map(|it| conclusion::sentence(model, it, lang)).collect())];
     if !warnings.is_empty() {
         parts.extend([heading(&headings::VALIDITY, lang), Part::List(warnings)]);
     }

@@ -68,21 +68,21 @@ impl Tile {
             unit: figures::symbol(after.unit),
             ..Self::new(name, figures::mean(after))
         };
-        let Some(Change { effect, cells, own }) = change else {
+        let Some(Change { effect, pairs, own }) = change else {
             return Self { notes: vec![at], ..shown };
         };
         let mut change = effect.ratio.map_or_else(String::new, |ratio| by(ratio, effect.bound));
         let mut notes = vec![at];
-        if cells > 1 && !change.is_empty() {
-            change = format!("{change} {}", fill!(tiles::OVER, lang, number = cells));
+        if pairs > 1 && !change.is_empty() {
+            change = format!("{change} {}", fill!(tiles::OVER, lang, number = pairs));
             if !before.is_bound && !after.is_bound && before.mean > 0.0 {
                 notes[0] = format!("{}: {}", notes[0], by(after.mean / before.mean, None));
                 notes.extend(own.and_then(|own| interval(own, lang)));
             }
         }
-        notes.extend(interval(effect, lang).map(|interval| match cells {
+        notes.extend(interval(effect, lang).map(|interval| match pairs {
             ..=1 => interval,
-            _ => fill!(tiles::INTERVAL_OVER, lang, number = cells, interval),
+            _ => fill!(tiles::INTERVAL_OVER, lang, number = pairs, interval),
         }));
         // Without a test there is no verdict.
         let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
@@ -190,7 +190,7 @@ mod tests {
     use dyno_analysis::model::Unit;
 
     #[test]
-    fn a_change_is_said_in_per_cent_and_from_a_doubling_on_as_a_factor_with_its_interval_alike() {
+    fn changes_and_intervals_are_percent_or_factors_from_twofold_on() {
         let estimate = |mean| Estimate {
             unit: Unit::TransactionsPerSecond,
             mean,
@@ -213,8 +213,8 @@ mod tests {
             };
             let sides = [&estimate(before), &estimate(after)];
             let own = Effect { ratio_interval: Some(Range { low: 0.9, high: 1.2 }), ..effect };
-            let tile = |cells| {
-                let change = Change { effect: &effect, cells, own: Some(&own) };
+            let tile = |pairs| {
+                let change = Change { effect: &effect, pairs, own: Some(&own) };
                 Tile::change("", "16 clients".to_owned(), sides, Some(change), EN)
             };
             let alone = tile(1);

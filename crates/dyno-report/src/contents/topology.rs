@@ -2,7 +2,7 @@
 
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
-use crate::chart::topology::{LevelRatio, TopologyChart};
+use crate::chart::topology::{ChartNode, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names};
 use dyno_analysis::model::{
     NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath, TopologySystem,
@@ -32,7 +32,7 @@ fn node(node: TopologyNode, lang: Lang) -> String {
 }
 
 /// The component on a network path, and which path it is; `None` if the path is direct.
-fn on_way(path: &TopologyPath, lang: Lang) -> Option<LevelRatio> {
+fn on_way(path: &TopologyPath, lang: Lang) -> Option<ChartNode> {
     let role = match path.via {
         PathVia::Direct => return None,
         PathVia::Tcp => "TCP",
@@ -45,15 +45,15 @@ fn on_way(path: &TopologyPath, lang: Lang) -> Option<LevelRatio> {
         PathVia::Proxy | PathVia::Application => &path.what,
         _ => &path.name,
     };
-    Some(LevelRatio {
+    Some(ChartNode {
         name: name.clone(),
         note: if name == role { String::new() } else { role.to_owned() },
     })
 }
 
-fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> LevelRatio {
+fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> ChartNode {
     let clients = fill!(headings::CLIENTS_MOST, lang, clients = topology.clients);
-    LevelRatio { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
+    ChartNode { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
 }
 
 /// A diagram for each distinct topology.
@@ -67,7 +67,7 @@ pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Dr
 
 fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart {
     let mut columns = vec![vec![generator(model, topology, lang)]];
-    let paths: Vec<LevelRatio> =
+    let paths: Vec<ChartNode> =
         topology.paths.iter().filter_map(|path| on_way(path, lang)).collect();
     let has_direct = paths.len() < topology.paths.len();
     let mut links = Vec::new();
@@ -88,9 +88,9 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     let place = |it: &&TopologyNode| match it.role {
         // A single server carries the system's name.
         NodeRole::Server | NodeRole::Embedded => {
-            LevelRatio { name: systems.clone(), note: node(**it, lang) }
+            ChartNode { name: systems.clone(), note: node(**it, lang) }
         }
-        _ => LevelRatio { name: node(**it, lang), note: systems.clone() },
+        _ => ChartNode { name: node(**it, lang), note: systems.clone() },
     };
     columns.push(front.iter().map(place).collect());
     if front.iter().all(|it| it.role == NodeRole::Member) {
@@ -110,7 +110,7 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
         columns.push(
             behind
                 .iter()
-                .map(|it| LevelRatio { name: node(**it, lang), note: String::new() })
+                .map(|it| ChartNode { name: node(**it, lang), note: String::new() })
                 .collect(),
         );
     }
@@ -155,14 +155,14 @@ pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String>
 }
 
 fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
-    let said = |place: LevelRatio| match place.note.is_empty() {
+    let labelled = |place: ChartNode| match place.note.is_empty() {
         true => place.name,
         false => names::with_note(&place.name, &place.note, lang),
     };
     let paths = topology.paths.iter();
     let paths: Vec<String> = paths
         .map(|path| {
-            on_way(path, lang).map_or_else(|| headings::WAY_DIRECT.text(lang).to_owned(), said)
+            on_way(path, lang).map_or_else(|| headings::WAY_DIRECT.text(lang).to_owned(), labelled)
         })
         .collect();
     let is_direct = topology.paths.iter().all(|path| path.via == PathVia::Direct);
@@ -173,7 +173,7 @@ fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
     let systems = names::with_note(&systems(topology, lang), &nodes(false).join(lang.comma), lang);
     let behind = nodes(true);
     let parts = [
-        Some(said(generator(model, topology, lang))),
+        Some(labelled(generator(model, topology, lang))),
         (!is_direct).then(|| paths.join(" | ")),
         Some(systems),
         (!behind.is_empty()).then(|| behind.join(lang.comma)),

@@ -3,7 +3,7 @@
 //! `worse` are failures; a configuration without valid results, an undecided limit or search and a
 //! verdict `invalid` are errors; an inconclusive verdict is a skipped test.
 
-use crate::contents::tables::says_something;
+use crate::contents::tables::is_informative;
 use crate::figures;
 use crate::messages::{EN, conclusion, names, question};
 use crate::words;
@@ -156,7 +156,7 @@ fn questions(model: &ReportModel) -> Vec<Case> {
 
 fn comparisons(model: &ReportModel) -> Vec<Case> {
     let case = |it: &Comparison| {
-        let [subject, baseline] = [it.subject, it.baseline].map(|at| &model.line_of(at).label);
+        let [subject, baseline] = [it.subject, it.baseline].map(|at| &model.series_of(at).label);
         let clients = names::clients(&[it.clients], EN);
         let metric = names::metric(it.metric, EN);
         let ratio = it.effect.ratio.map(|it_is| figures::bounded_ratio(it_is, it.effect.bound));
@@ -170,7 +170,7 @@ fn comparisons(model: &ReportModel) -> Vec<Case> {
         let name = format!("{}{subject} : {baseline}, {clients}, {metric}", factor(model, &it.of));
         judged(name, &it.effect, message)
     };
-    model.comparisons.iter().filter(|it| says_something(it)).map(case).collect()
+    model.comparisons.iter().filter(|it| is_informative(it)).map(case).collect()
 }
 
 /// The factor of a comparison as a prefix, so that names are unique.

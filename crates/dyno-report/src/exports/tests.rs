@@ -76,7 +76,7 @@ fn junit_files_have_the_elements_of_the_schema_and_counts_that_add_up() {
 fn names_with_markup_and_control_characters_stay_text() {
     let mut model =
         sample::all().into_iter().find(|(name, _)| *name == "long-names").expect("it").1;
-    for line in &mut model.lines {
+    for line in &mut model.series {
         line.label.push_str(" \u{1b}[31m\u{0}\u{ffff}\"]]>,\n=1+1");
     }
     let junit = Export::Junit.render(&model);

@@ -98,7 +98,7 @@ impl Sheet {
     }
 
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
-        let line = &model.lines[owner.configuration.line];
+        let series = &model.series[owner.configuration.series];
         let clients = owner.configuration.clients.to_string();
         let (value, is_bound) = (figure.value(), figure.is_bound());
         let (interval, repeats) = match figure {
@@ -113,7 +113,7 @@ impl Sheet {
             false => [value, end(|range| range.low), end(|range| range.high)],
         };
         let repeats = repeats.map(|repeats| repeats.to_string()).unwrap_or_default();
-        let levels = line.levels.iter().map(String::as_str);
+        let levels = series.levels.iter().map(String::as_str);
         let (metric, unit) = (format!("{}{}", of.0, owner.suffix), word(&of.1));
         let rest = [
             &clients,
@@ -128,7 +128,7 @@ impl Sheet {
             &repeats,
         ];
         let scope = word(&owner.scope);
-        self.line([&*scope, &line.system_name].into_iter().chain(levels).chain(rest));
+        self.line([&*scope, &series.system_name].into_iter().chain(levels).chain(rest));
     }
 }
 
@@ -149,9 +149,9 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
 /// Lines of a growing table, step by step.
 fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
-    for line in &growth.lines {
-        for (step, rows) in line.steps.iter().zip(&growth.milestones) {
-            let owner = Owner::part(model, Scope::Step, line.configuration, &rows.to_string());
+    for series in &growth.series {
+        for (step, rows) in series.steps.iter().zip(&growth.milestones) {
+            let owner = Owner::part(model, Scope::Step, series.configuration, &rows.to_string());
             sheet.figures(model, &owner, step);
         }
     }

@@ -47,7 +47,7 @@ mod tests {
     use dyno_store::fixture::Shape;
 
     #[test]
-    fn what_was_written_is_read_as_the_same_model() {
+    fn json_round_trip_preserves_conclusions_and_provenance() {
         let model = dyno_analysis::analyse(&Shape::small().read());
         let read: ReportModel = serde_json::from_str(&render(&model, EN)).expect("readable");
         assert_eq!(read.configurations.len(), model.configurations.len());

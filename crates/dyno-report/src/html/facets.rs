@@ -4,7 +4,7 @@
 
 use crate::chart::palette::{SLOTS, Slot};
 use dyno_analysis::level_name;
-use dyno_analysis::model::{LineName, ReportModel};
+use dyno_analysis::model::{ReportModel, SeriesName};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Compare;
 use dyno_model::words::short_factor;
@@ -33,7 +33,7 @@ impl Facet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
     /// Index into [`ReportModel::lines`].
-    pub(super) line: usize,
+    pub(super) series: usize,
     /// Name within the panel: a system, or levels with their factors.
     pub(super) label: String,
     /// Colour, dash and marker; the same for the same name in every panel.
@@ -50,8 +50,8 @@ impl Facets {
     pub(super) fn of(model: &ReportModel) -> Self {
         let curves = curves(model);
         let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
-        for (i, line) in model.lines.iter().enumerate() {
-            let (key, label) = place(model, &curves, line);
+        for (i, series) in model.series.iter().enumerate() {
+            let (key, label) = panel_and_label(model, &curves, series);
             let position =
                 facets.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                     let title = key.iter().map(|(factor, level)| match factor {
@@ -64,7 +64,7 @@ impl Facets {
                     facets.push((key, Facet { title, short, members: Vec::new() }));
                     facets.len() - 1
                 });
-            facets[position].1.members.push(Member { line: i, label, slot: Slot(0) });
+            facets[position].1.members.push(Member { series: i, label, slot: Slot(0) });
         }
         let mut all: Vec<Facet> = facets.into_iter().map(|(_, facet)| facet).collect();
         let labels = distinct(
@@ -93,8 +93,8 @@ impl Facets {
     /// The slot of a system's curves, if each curve is a system.
     pub(super) fn slot_of_system(&self, model: &ReportModel, system: usize) -> Option<Slot> {
         let is_its_own = |member: &&Member| {
-            let line = &model.lines[member.line];
-            line.system == system && line.system_name == member.label
+            let series = &model.series[member.series];
+            series.system == system && series.system_name == member.label
         };
         self.members().find(is_its_own).map(|member| member.slot)
     }
@@ -116,8 +116,8 @@ enum Curves {
 }
 
 fn curves(model: &ReportModel) -> Curves {
-    let systems = distinct(model.lines.iter().map(|line| line.system)).len();
-    let combinations = distinct(model.lines.iter().map(|line| &line.levels)).len();
+    let systems = distinct(model.series.iter().map(|series| series.system)).len();
+    let combinations = distinct(model.series.iter().map(|series| &series.levels)).len();
     match model.compare {
         Some(Compare::System) => Curves::Systems,
         Some(Compare::Factor(factor)) => Curves::Factor(factor),
@@ -131,21 +131,25 @@ fn curves(model: &ReportModel) -> Curves {
 }
 
 /// The panel of a series and the name of the series there.
-fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, String) {
-    let levels = model.factors.iter().cloned().map(Some).zip(line.levels.iter().cloned());
-    let level = |index: usize| level_name(&model.factors[index], &line.levels[index]);
+fn panel_and_label(
+    model: &ReportModel,
+    curves: &Curves,
+    series: &SeriesName,
+) -> (Vec<Part>, String) {
+    let levels = model.factors.iter().cloned().map(Some).zip(series.levels.iter().cloned());
+    let level = |index: usize| level_name(&model.factors[index], &series.levels[index]);
     match *curves {
-        Curves::Systems => (levels.collect(), line.system_name.clone()),
+        Curves::Systems => (levels.collect(), series.system_name.clone()),
         Curves::Combinations => {
             let differs = |index: &usize| {
-                model.lines.iter().any(|other| other.levels[*index] != line.levels[*index])
+                model.series.iter().any(|other| other.levels[*index] != series.levels[*index])
             };
-            let parts: Vec<String> = (0..line.levels.len()).filter(differs).map(level).collect();
+            let parts: Vec<String> = (0..series.levels.len()).filter(differs).map(level).collect();
             (Vec::new(), parts.join(", "))
         }
         Curves::Factor(factor) => {
-            let several = model.lines.iter().any(|other| other.system != line.system);
-            let system = several.then(|| (None, line.system_name.clone()));
+            let several = model.series.iter().any(|other| other.system != series.system);
+            let system = several.then(|| (None, series.system_name.clone()));
             let others =
                 levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
             (system.into_iter().chain(others).collect(), level(factor))
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_for_which_there_is_no_room_is_told_without_its_factors() {
+    fn a_name_for_which_there_is_no_room_is_reported_without_its_factors() {
         let facet = |title: &str, short: &str| Facet {
             title: title.to_owned(),
             short: short.to_owned(),

@@ -59,8 +59,8 @@ pub(super) fn hundred() -> ReportModel {
         for point in model
             .panels
             .iter_mut()
-            .flat_map(|panel| &mut panel.lines)
-            .flat_map(|line| &mut line.points)
+            .flat_map(|panel| &mut panel.series)
+            .flat_map(|series| &mut series.points)
         {
             let dots = point.repeats.iter().filter(|dot| dot.block == from);
             let dots: Vec<_> = dots
@@ -92,7 +92,7 @@ pub(super) fn alone() -> ReportModel {
 /// One invalid trial and one failed trial, without published figures.
 pub(super) fn failures() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
-    MODEL.get_or_init(|| of_variants(&Shape { has_trouble: true, ..shape() })).clone()
+    MODEL.get_or_init(|| of_variants(&Shape { has_failures: true, ..shape() })).clone()
 }
 
 /// The highest published throughput is this multiple of the measured one.
@@ -156,7 +156,7 @@ fn huge() -> ReportModel {
     for panel in &mut model.panels {
         let factor =
             if panel.metric == dyno_model::plan::ComparisonMetric::Throughput { 1e6 } else { 1e-6 };
-        for point in panel.lines.iter_mut().flat_map(|line| &mut line.points) {
+        for point in panel.series.iter_mut().flat_map(|series| &mut series.points) {
             scaled(&mut point.estimate, factor);
             point.repeats.iter_mut().for_each(|dot| dot.value *= factor);
         }
@@ -187,9 +187,9 @@ fn long_names() -> ReportModel {
         "마리아디비 동시접속자 성능 테스트 결과서",
         "<b>PostgreSQL</b> & スレッド 同時アクセス数",
     ];
-    for line in &mut model.lines {
-        line.label = format!("{} ({})", names[line.system], line.levels[0]);
-        names[line.system].clone_into(&mut line.system_name);
+    for series in &mut model.series {
+        series.label = format!("{} ({})", names[series.system], series.levels[0]);
+        names[series.system].clone_into(&mut series.system_name);
     }
     for (system, name) in model.provenance.systems.iter_mut().zip(names) {
         name.clone_into(&mut system.name);

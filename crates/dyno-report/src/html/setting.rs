@@ -7,7 +7,7 @@ use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, fill, headings, names, notes, page};
-use crate::notes::{Loops, told};
+use crate::notes::{Loops, with_values};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::{tables, topology};
@@ -99,14 +99,14 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
     let number = system.settings_read.len();
     let others = fill!(page::PAGE_SETTINGS_OF, page.lang, system = system.name, number);
     html! {
-        @if !system.settings_asked.is_empty() {
+        @if !system.requested_settings.is_empty() {
             table.kv {
                 thead { tr {
                     th.l scope="col" { (labelled(&system.name, page.text(&headings::SETTING), page.lang)) }
                     th.l scope="col" { (page.text(&page::PAGE_ASKED)) }
                     th.l scope="col" { (page.text(&page::PAGE_READ_BACK)) }
                 } }
-                tbody { @for (name, asked) in &system.settings_asked { tr {
+                tbody { @for (name, asked) in &system.requested_settings { tr {
                     th scope="row" { (name) }
                     td { (asked) }
                     td { @match names::setting_read(system, name, page.lang) {
@@ -134,12 +134,13 @@ fn settings_read(page: &Page<'_>, system: &SystemRow) -> Markup {
 
 /// One table for all workloads, so that their options are aligned.
 fn workloads(page: &Page<'_>, workloads: &[WorkloadRow]) -> Markup {
-    let told = |workload: &WorkloadRow| {
-        let options: Vec<String> =
-            told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
+    let row = |workload: &WorkloadRow| {
+        let options: Vec<String> = with_values(&workload.options)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
         (crate::notes::named(workload, page.lang), options.join(page.lang.comma))
     };
-    let rows: Vec<(String, String)> = workloads.iter().map(told).collect();
+    let rows: Vec<(String, String)> = workloads.iter().map(row).collect();
     table(rows.iter().map(|(name, options)| (name.as_str(), options.as_str())))
 }
 
@@ -169,7 +170,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         &[
             (&page::PAGE_STOP, stop),
             (&page::PAGE_RATE, rate),
-            (&page::PAGE_DATABASES, load.databases.told().unwrap_or_default()),
+            (&page::PAGE_DATABASES, load.databases.names_or_number().unwrap_or_default()),
             (&page::PAGE_THINK, load.think.map_or_else(String::new, exact)),
             (&page::PAGE_STATEMENT_TIMEOUT, load.statement_timeout.map_or_else(String::new, exact)),
             (&page::PAGE_WARMUP, exact(load.warmup)),

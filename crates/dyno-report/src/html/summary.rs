@@ -107,7 +107,7 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
 fn sure(page: &Page<'_>) -> String {
     let rules = &page.model.comparison_rules;
     let model = page.model;
-    let verdicts = model.asked();
+    let verdicts = model.verdicts();
     let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();
     let alpha = figures::limit(rules.alpha * 100.0);
     if page.model.comparisons.is_empty() {
@@ -199,7 +199,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::PeakThroughput { .. }
         | Conclusion::Served { .. }
-        | Conclusion::GrowthCourse { .. }
+        | Conclusion::GrowthSteps { .. }
         | Conclusion::InterimAnalyses { .. }
         | Conclusion::Found { .. }
         | Conclusion::AnomaliesAllowed { .. }

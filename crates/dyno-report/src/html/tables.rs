@@ -71,18 +71,18 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
 fn kept(page: &Page<'_>) -> Markup {
     let rows = &page.model.configurations;
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
-    let loses = |line: usize| {
+    let loses = |series: usize| {
         rows.iter()
-            .any(|row| row.line == line && row.figures.value(Metric::LostPercent) > Some(0.0))
+            .any(|row| row.series == series && row.figures.value(Metric::LostPercent) > Some(0.0))
     };
     let facets =
-        || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
+        || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.series)));
     // With one number of clients, the table of results has the same figures.
     if !(2..=MATRIX_COLUMNS).contains(&levels.len()) || facets().next().is_none() {
         return html! {};
     }
     let row_at = |line: usize, clients: u32| {
-        rows.iter().find(|row| row.line == line && row.clients == clients)
+        rows.iter().find(|row| row.series == line && row.clients == clients)
     };
     let heads: Vec<String> =
         levels.iter().map(|clients| names::clients(&[*clients], page.lang)).collect();
@@ -103,7 +103,7 @@ fn kept(page: &Page<'_>) -> Markup {
                 }
                 @for member in &facet.members { tr {
                     th scope="row" { (unbroken(&member.label)) }
-                    @for clients in &levels { td { (kept_cell(page, row_at(member.line, *clients))) } }
+                    @for clients in &levels { td { (kept_cell(page, row_at(member.series, *clients))) } }
                 } }
             } }
         } }

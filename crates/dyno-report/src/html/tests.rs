@@ -100,7 +100,7 @@ fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a s
 }
 
 #[test]
-fn a_figure_and_its_per_cent_sign_are_kept_together_and_specs_stay_as_written() {
+fn percent_signs_stay_with_figures_and_specs_are_unchanged() {
     let mut model = sample::rush();
     model.provenance.spec = "limit = \"5 %\"".to_owned();
     for lang in LANGUAGES {
@@ -187,13 +187,13 @@ fn a_panel_of_one_dot_is_left_out_and_its_line_is_named() {
     let mut model = sample::variants();
     let facets = super::facets::Facets::of(&model);
     let lone = &facets.all[1].members;
-    for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
-        if let Some(at) = lone.iter().position(|member| member.line == line.line) {
-            line.points.truncate(usize::from(at == 0));
+    for series in model.panels.iter_mut().flat_map(|panel| &mut panel.series) {
+        if let Some(at) = lone.iter().position(|member| member.series == series.series) {
+            series.points.truncate(usize::from(at == 0));
         }
     }
-    let label = &model.lines[lone[0].line].label;
-    let others = lone[1..].iter().map(|member| &model.lines[member.line].label);
+    let label = &model.series[lone[0].series].label;
+    let others = lone[1..].iter().map(|member| &model.series[member.series].label);
     let all = stand_alone_charts(&model, EN);
     let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
     assert_eq!(chart.matches("class=\"panel\"").count(), facets.all.len() - 1);
@@ -209,13 +209,13 @@ fn a_key_tells_only_of_marks_that_are_in_the_chart() {
     let mut model = sample::quickstart();
     let (crosses, percentiles) =
         ("Crosses are invalid trials", "Percentiles in this chart are geometric means");
-    for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
-        for dot in line.points.iter_mut().flat_map(|point| &mut point.repeats) {
+    for series in model.panels.iter_mut().flat_map(|panel| &mut panel.series) {
+        for dot in series.points.iter_mut().flat_map(|point| &mut point.repeats) {
             dot.is_valid = true;
         }
     }
     assert!(!render(&model, EN).contains(crosses) && render(&model, EN).contains(percentiles));
-    model.panels[0].lines[0].points[0].repeats[0].is_valid = false;
+    model.panels[0].series[0].points[0].repeats[0].is_valid = false;
     model.panels.retain(|panel| {
         matches!(panel.metric, ComparisonMetric::Throughput | ComparisonMetric::MeanMs)
     });
@@ -234,7 +234,7 @@ fn a_forest_has_no_row_that_says_nothing() {
 }
 
 #[test]
-fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
+fn the_compared_factor_makes_curves_and_the_rest_makes_panels() {
     let mut model = sample::variants();
     model.compare = Some(Compare::Factor(0));
     let all = stand_alone_charts(&model, EN);
@@ -243,7 +243,7 @@ fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
     let panels = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
     assert_eq!(panels.count(), 3);
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
-    for name in model.lines.iter().flat_map(|line| [&line.system_name, &line.levels[0]]) {
+    for name in model.series.iter().flat_map(|line| [&line.system_name, &line.levels[0]]) {
         assert!(
             texts.contains(&name.as_str()),
             "{name} is a panel's title or a curve's name: {texts:?}"
@@ -263,7 +263,7 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
     };
     let panel = model.panel(ComparisonMetric::Throughput).unwrap();
     let repeats =
-        || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
+        || panel.series.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
     assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
     assert_eq!(strokes("cross"), 2 * repeats().filter(|dot| !dot.is_valid).count());
     assert!(strokes("cross") > 0, "the sample has invalid trials");
@@ -304,9 +304,12 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     assert!(at < throughput, "losses come first");
     let lost = |row: &ConfigurationRow| row.figures.value(Metric::LostPercent);
     let most = model.configurations.iter().filter_map(lost).fold(0.0, f64::max);
-    let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
+    let reported = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
         .replace(" %", "\u{a0}%");
-    assert!(most > 5.0 && page.contains("table class=\"kept") && page.contains(&told), "{told}");
+    assert!(
+        most > 5.0 && page.contains("table class=\"kept") && page.contains(&reported),
+        "{reported}"
+    );
     assert!(page.contains("Includes acknowledged updates that were lost"));
     let intact = render(&sample::quickstart(), EN);
     assert!(!intact.contains("<figure id=\"lost-updates\">"), "a chart of zeros is left out");
@@ -326,7 +329,7 @@ fn sentences(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_them_twice() {
+fn first_screen_has_tiles_a_chart_and_up_to_three_sentences() {
     for (name, model) in sample::all() {
         let page = render(&model, EN);
         let top = first_screen(&page);
@@ -382,7 +385,7 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
 }
 
 #[test]
-fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
+fn a_chart_title_states_the_answer_only_if_there_is_exactly_one() {
     // A model in which this many of the questions about throughput are answered.
     let answered = |number: usize| {
         let mut model = sample::rush();
@@ -444,7 +447,7 @@ fn with_a_stall() -> dyno_analysis::model::ReportModel {
 }
 
 #[test]
-fn a_server_that_stood_still_is_named_among_the_warnings_and_ringed_in_the_charts() {
+fn a_stall_is_listed_among_warnings_and_ringed_in_charts() {
     let page = render(&with_a_stall(), EN);
     assert!(page.contains("No transaction committed for up to 2.00\u{a0}s"), "{page}");
     for id in ["throughput", "run-order"] {
@@ -458,7 +461,7 @@ fn a_server_that_stood_still_is_named_among_the_warnings_and_ringed_in_the_chart
 }
 
 #[test]
-fn a_single_configuration_shows_its_course_and_no_chart_of_one_dot() {
+fn a_single_configuration_shows_its_timeline_and_no_chart_of_one_dot() {
     let charts: Vec<String> =
         stand_alone_charts(&sample::alone(), EN).into_iter().map(|(id, _)| id).collect();
     assert_eq!(charts, ["t0s", "t0h", "percentiles-1"]);
@@ -469,7 +472,7 @@ fn intervals_are_drawn_from_four_values_on() {
     let bars = |blocks: u32| {
         let mut model = sample::quickstart();
         for point in
-            model.panels.iter_mut().flat_map(|it| &mut it.lines).flat_map(|it| &mut it.points)
+            model.panels.iter_mut().flat_map(|it| &mut it.series).flat_map(|it| &mut it.points)
         {
             point.estimate = point.estimate.map(|it| Estimate { repeats: blocks, ..it });
         }
@@ -487,7 +490,7 @@ fn intervals_are_drawn_from_four_values_on() {
 }
 
 #[test]
-fn a_hundred_configurations_of_five_minutes_in_five_blocks_stay_well_below_two_megabytes() {
+fn report_of_108_configurations_stays_well_below_two_megabytes() {
     let model = sample::hundred();
     assert_eq!(model.configurations.len(), 108);
     let page = render(&model, EN);
@@ -535,22 +538,22 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
     );
     // For the last variant, only the worst trial was audited.
     let is_of = |label: &str| label.contains("optimistic");
-    let lines: Vec<usize> =
-        (0..model.lines.len()).filter(|at| is_of(&model.lines[*at].label)).collect();
+    let series: Vec<usize> =
+        (0..model.series.len()).filter(|at| is_of(&model.series[*at].label)).collect();
     let loses = |it: &dyno_analysis::model::AuditRow| it.has_lost_commits();
-    let of_line = |it: usize| lines.contains(&model.configurations[it].line);
+    let of_series = |it: usize| series.contains(&model.configurations[it].series);
     let kept = model
         .audits
         .iter()
-        .find(|it| of_line(it.configuration) && loses(it))
+        .find(|it| of_series(it.configuration) && loses(it))
         .unwrap()
         .configuration;
     let audits = model.audits.clone();
     let wanted = |it: &dyno_analysis::model::AuditRow| {
-        !of_line(it.configuration) || it.configuration == kept
+        !of_series(it.configuration) || it.configuration == kept
     };
     let audits: Vec<_> = audits.into_iter().filter(|it| wanted(it)).collect();
-    let label = model.lines[model.configurations[kept].line].label.clone();
+    let label = model.series[model.configurations[kept].series].label.clone();
     model.audits = audits;
     assert!(!chart(&model).unwrap().contains("variant = optimistic"), "{label}");
     let page = render(&model, EN);

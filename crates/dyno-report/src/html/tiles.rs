@@ -6,14 +6,14 @@ use crate::messages::{fill, headings, names, tiles};
 use crate::tiles::{LIMITS_MAX, TIMES, Tile, name};
 use crate::words;
 use dyno_analysis::model::{
-    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, Metric, SearchRow, TrialState,
+    Estimate, GrowthSeries, Headline, LimitRow, LimitVerdict, Losses, Metric, SearchRow, TrialState,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ComparisonMetric;
 use maud::Markup;
 
 /// Maximum number of series of a growing table, or of searches, with a tile each.
-const LINES_MAX: usize = 3;
+const SERIES_MAX: usize = 3;
 
 pub(super) fn markup(page: &Page<'_>) -> Markup {
     crate::tiles::markup(&all(page), page.lang)
@@ -23,7 +23,7 @@ fn all(page: &Page<'_>) -> Vec<Tile> {
     let model = page.model;
     let mut all: Vec<Tile> = Vec::new();
     if let Some(growth) = &model.growth {
-        all.extend(growth.lines.iter().take(LINES_MAX).filter_map(|line| grown(page, line)));
+        all.extend(growth.series.iter().take(SERIES_MAX).filter_map(|series| grown(page, series)));
     } else if !model.searches.is_empty() {
         all.extend(searched(page));
     } else if let Some(headline) = model.headline() {
@@ -57,9 +57,9 @@ fn figure(page: &Page<'_>, headline: Headline, metric: ComparisonMetric) -> Opti
         Headline::Change { baseline, subject } => {
             let (before, after) = (estimate(baseline)?, estimate(subject)?);
             let change = model.change(metric, baseline, subject);
-            let [from, to] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
+            let [from, to] = [baseline, subject].map(|it| model.series_of(it).label.as_str());
             let sides = format!("{from} → {to}");
-            let at = names::line_at(&sides, model.configurations[subject].clients, page.lang);
+            let at = names::series_at(&sides, model.configurations[subject].clients, page.lang);
             Tile::change(title, at, [&before, &after], change, page.lang)
         }
         Headline::Ends { worst, best } => {
@@ -82,13 +82,13 @@ fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate
 }
 
 /// A growing table: rows per second in its first step and in its last.
-fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
-    let mut rates = line.steps.iter().filter_map(|step| step.estimate(Metric::RowThroughput));
+fn grown(page: &Page<'_>, series: &GrowthSeries) -> Option<Tile> {
+    let mut rates = series.steps.iter().filter_map(|step| step.estimate(Metric::RowThroughput));
     let first = rates.next()?;
     let last = rates.next_back();
     let rows = page.model.growth.as_ref()?.milestones.last().map_or(0, |rows| *rows);
     let tile = Tile::estimate(
-        names::configuration(page.model, line.configuration, page.lang),
+        names::configuration(page.model, series.configuration, page.lang),
         &first,
         page.lang,
     );
@@ -102,13 +102,13 @@ fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
 /// The highest loads that searches found: each, or the minimum and the maximum of many.
 fn searched(page: &Page<'_>) -> Vec<Tile> {
     let rows = &page.model.searches;
-    if rows.len() > LINES_MAX
+    if rows.len() > SERIES_MAX
         && let Some(headline) = page.model.headline()
         && let Some(tile) = figure(page, headline, page.model.primary_metric)
     {
         return vec![tile];
     }
-    rows.iter().take(LINES_MAX).map(|row| found(page, row)).collect()
+    rows.iter().take(SERIES_MAX).map(|row| found(page, row)).collect()
 }
 
 fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
@@ -235,12 +235,12 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
 
 /// How many questions about the primary metric were decided.
 fn questions(page: &Page<'_>) -> Option<Tile> {
-    let asked = page.model.asked();
-    let decided = asked.iter().filter(|verdict| verdict.is_decided()).count();
+    let verdicts = page.model.verdicts();
+    let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();
     let metric = names::metric(page.model.primary_metric, page.lang);
-    let value = fill!(tiles::OF, page.lang, number = decided, of = asked.len());
+    let value = fill!(tiles::OF, page.lang, number = decided, of = verdicts.len());
     let tile = Tile::new(tiles::QUESTIONS.text(page.lang), value);
-    (asked.len() > 1).then(|| Tile {
+    (verdicts.len() > 1).then(|| Tile {
         notes: vec![metric.to_owned()],
         link: Some("comparisons"),
         ..tile

@@ -59,10 +59,12 @@ fn text_begins(line: &str) -> Option<usize> {
         && gutter.trim_end().chars().all(|c| c.is_ascii_digit())
     {
         // Messages of a server follow such a prefix, too.
-        let is_said = gutter.is_empty() && code.starts_with(' ');
+        let is_reported = gutter.is_empty() && code.starts_with(' ');
         let word = code.trim_start().chars().next()?;
-        return (is_said && code.len() - code.trim_start().len() == 1 && !"^-_|".contains(word))
-            .then_some(blanks + 2);
+        return (is_reported
+            && code.len() - code.trim_start().len() == 1
+            && !"^-_|".contains(word))
+        .then_some(blanks + 2);
     }
     let label = rest.find(": ").filter(|end| !rest[..*end].trim_start_matches("= ").contains(' '));
     let gap = line

@@ -284,7 +284,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
         },
         Value::Configuration { index, clients } => {
             let text = match line {
-                Some(line) => names::line_at(line, *clients, lang),
+                Some(line) => names::series_at(line, *clients, lang),
                 None => names::clients(&[*clients], lang),
             };
             html! { a href={ "#t" (index) } { (whole(&text)) } }
@@ -299,7 +299,7 @@ mod tests {
     use crate::messages::EN;
 
     #[test]
-    fn lines_end_neither_inside_of_a_figure_nor_before_its_particle_and_specs_are_left_alone() {
+    fn figures_are_joined_to_units_and_particles_outside_of_specs() {
         let page = "<p>RAID1(2개)은 12 %입니다, 3 ms, 16～20、A～B.<pre>a = 12 %입니다, 16～20</pre>12 %입니다";
         let joined = "12\u{a0}%\u{2060}입니다";
         let range = "16\u{2060}～\u{2060}20";

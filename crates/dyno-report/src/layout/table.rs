@@ -125,9 +125,9 @@ impl Table {
     /// block or CPU times that were not measured.
     pub(crate) fn without_absent_columns(self) -> Self {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
-        let is_told = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
-        let told: Vec<bool> = (0..self.columns.len()).map(is_told).collect();
-        let mut places = told.into_iter();
+        let is_reported = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
+        let reported: Vec<bool> = (0..self.columns.len()).map(is_reported).collect();
+        let mut places = reported.into_iter();
         self.only(|_| places.next() == Some(true))
     }
 
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_folded_and_columns_go_below_each_other_where_a_terminal_is_too_narrow() {
+    fn wide_tables_fold_headings_and_wrap_columns_in_a_terminal() {
         let wide = |columns: usize| {
             let first = [Column::left(&headings::SYSTEM), Column::left(&headings::FAULT)];
             let others = [Column::right(&columns::NEVER_STARTED), Column::right(&columns::AT_MOST)];

@@ -4,7 +4,7 @@ pub(crate) use super::languages::en::compare::*;
 use super::languages::en::{property, values, word};
 use super::languages::{Lang, Message};
 use super::names::list;
-use super::question::{Answer, Form, is_interval_told};
+use super::question::{Answer, Form, quotes_interval};
 use super::{fill, names, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
@@ -28,7 +28,7 @@ pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
         None => pair.name.label.clone(),
         Some(new) => fill!(AGAINST, lang, base = pair.name.label, new),
     };
-    names::line_at(&line, pair.name.clients, lang)
+    names::series_at(&line, pair.name.clients, lang)
 }
 
 /// Subject of an effect over all configurations: a metric, or the mean time of a kind of statement.
@@ -72,13 +72,13 @@ pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
         }
         CompareWarningKind::AuditViolated { side: of, configurations } => {
             let names =
-                configurations.iter().map(|name| names::line_at(&name.label, name.clients, lang));
+                configurations.iter().map(|name| names::series_at(&name.label, name.clients, lang));
             let configurations = list(lang, &names.collect::<Vec<_>>());
             fill!(COMPARE_AUDIT_VIOLATED, lang, side = side(of), configurations)
         }
         CompareWarningKind::DidNotWork { side: of, configurations } => {
             let each = configurations.iter().map(|(name, NotWorking { trials, of, because })| {
-                let configuration = names::line_at(&name.label, name.clients, lang);
+                let configuration = names::series_at(&name.label, name.clients, lang);
                 fill!(
                     NOT_WORKING_OF,
                     lang,
@@ -122,7 +122,7 @@ pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
         }
         CompareWarningKind::RanksDisagree { comparisons } => {
             let names = comparisons.iter().map(|(name, metric)| {
-                let configuration = names::line_at(&name.label, name.clients, lang);
+                let configuration = names::series_at(&name.label, name.clients, lang);
                 let metric = names::metric(*metric, lang);
                 fill!(METRIC_OF, lang, metric, configuration)
             });
@@ -307,7 +307,7 @@ fn others(
 /// Explains the confidence level of an answer's interval if it differs from the others.
 fn level(model: &CompareModel, lead: &OverallEffect, lang: Lang) -> Option<String> {
     let effect = &lead.effect;
-    let level = figures::level(effect.interval_level.filter(|_| is_interval_told(effect))?);
+    let level = figures::level(effect.interval_level.filter(|_| quotes_interval(effect))?);
     if effect.verdict == Some(Verdict::Equivalent) {
         return Some(fill!(LEVEL_EQUIVALENT, lang, level));
     }

@@ -11,10 +11,10 @@ const HELD: f64 = 0.95;
 
 /// Name of a configuration in sentences: its series, with the number of clients if it varies.
 pub(crate) fn name(model: &ReportModel, configuration: usize, lang: Lang) -> String {
-    let line = model.configurations[configuration].line;
-    let is_alone = model.configurations.iter().filter(|other| other.line == line).count() == 1;
+    let series = model.configurations[configuration].series;
+    let is_alone = model.configurations.iter().filter(|other| other.series == series).count() == 1;
     if is_alone {
-        model.lines[line].label.clone()
+        model.series[series].label.clone()
     } else {
         names::configuration(model, configuration, lang)
     }
@@ -49,20 +49,20 @@ pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String
     fill!(GROWTH_AHEAD, lang, leader, other, from, to, low, high, leader_rate, other_rate)
 }
 
-pub(super) fn course(
+pub(super) fn steps(
     model: &ReportModel,
     configuration: usize,
     (fastest, slowest, last): (&GrowthMoment, &GrowthMoment, &GrowthMoment),
     lang: Lang,
 ) -> String {
-    let line = name(model, configuration, lang);
+    let series = name(model, configuration, lang);
     if fastest.rows_from == last.rows_from && slowest.rows_from == last.rows_from {
-        // A trial with a single interval has no course to describe.
+        // A trial with a single interval has no trend to describe.
         let (from, to) = (figures::count(last.rows_from), figures::count(last.rows_to));
         return fill!(
             GROWTH_ONE,
             lang,
-            line,
+            series,
             fastest = figures::digits(last.rows_per_second),
             from,
             to
@@ -77,7 +77,7 @@ pub(super) fn course(
         fill!(
             message,
             lang,
-            line,
+            series,
             fastest = rates[0],
             from = figures::count(fastest.rows_from),
             to = figures::count(fastest.rows_to),

@@ -72,7 +72,7 @@ impl<T> Message<T> {
                     filled.push_str(text);
                     continue;
                 }
-                Piece::LevelRatio(name, forms) => (name, forms),
+                Piece::Placeholder(name, forms) => (name, forms),
             };
             let value = values
                 .iter()
@@ -89,7 +89,7 @@ impl<T> Message<T> {
     }
 }
 
-/// Fills the placeholders of a message, with the syntax of `format!`: `fill!(LINE_AT, lang, line,
+/// Fills the placeholders of a message, with the syntax of `format!`: `fill!(SERIES_AT, lang, series,
 /// clients = 8)`. Values without a placeholder are ignored.
 macro_rules! fill {
     (@ $value:ident) => { &$value };
@@ -103,7 +103,7 @@ pub(crate) use fill;
 pub(super) enum Piece<'a> {
     Text(&'a str),
     /// Its name, and the plural forms that its value selects from.
-    LevelRatio(&'a str, Option<&'a str>),
+    Placeholder(&'a str, Option<&'a str>),
 }
 
 /// Splits a message into text and placeholders. A brace that does not open a placeholder is
@@ -115,8 +115,8 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::Text(&text[..open]));
         let place = &text[open + 1..open + length];
         pieces.push(match place.split_once(':') {
-            None => Piece::LevelRatio(place, None),
-            Some((name, forms)) => Piece::LevelRatio(name, Some(forms)),
+            None => Piece::Placeholder(place, None),
+            Some((name, forms)) => Piece::Placeholder(name, Some(forms)),
         });
         text = &text[open + length + 1..];
     }

@@ -41,7 +41,7 @@ mod tests {
 
     fn places(text: &str) -> Vec<(&str, Option<&str>)> {
         let place = |piece| {
-            if let Piece::LevelRatio(name, forms) = piece { Some((name, forms)) } else { None }
+            if let Piece::Placeholder(name, forms) = piece { Some((name, forms)) } else { None }
         };
         pieces(text).into_iter().filter_map(place).collect()
     }
@@ -82,10 +82,10 @@ mod tests {
     }
 
     #[test]
-    fn a_language_with_a_wrong_place_or_too_few_forms_is_told() {
+    fn a_language_with_a_wrong_place_or_too_few_forms_is_reported() {
         let headings = headings::Texts { SYSTEM: " ", ..ENGLISH.texts.headings };
         let names = names::Texts {
-            LINE_AT: "{line}, {client}",
+            SERIES_AT: "{line}, {client}",
             CLIENTS: "{numbers:#}",
             ..ENGLISH.texts.names
         };

@@ -21,13 +21,13 @@ pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
 }
 
 /// A series with its number of clients: `MySQL (for-update), 20 clients`.
-pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
-    fill!(LINE_AT, lang, line, clients = clients(&[number], lang))
+pub(crate) fn series_at(series: &str, number: u32, lang: Lang) -> String {
+    fill!(SERIES_AT, lang, series, clients = clients(&[number], lang))
 }
 
 /// Name of a configuration: `MySQL (for-update), 20 clients`.
 pub(crate) fn configuration(model: &ReportModel, index: usize, lang: Lang) -> String {
-    line_at(&model.line_of(index).label, model.configurations[index].clients, lang)
+    series_at(&model.series_of(index).label, model.configurations[index].clients, lang)
 }
 
 /// The version of a system.
@@ -198,10 +198,10 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
         FaultAction::Run => FAULT_RUN,
     };
     let name = if action == FaultAction::Run { node.to_owned() } else { node_name(node, lang) };
-    let told = fill!(message, lang, node = name);
+    let reported = fill!(message, lang, node = name);
     // Japanese has a space between Japanese and Latin characters, and none between Japanese ones.
     let is_own = lang.code == "ja" && name.ends_with(|last: char| !last.is_ascii());
-    if is_own { told.replacen(&format!("{name} "), &name, 1) } else { told }
+    if is_own { reported.replacen(&format!("{name} "), &name, 1) } else { reported }
 }
 
 /// A node name from a spec, in the language of the report: `data node 2`.
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn nodes_of_faults_have_names_in_the_language_and_commands_stay() {
-        let told = |code: &str, action, node: &str| {
+        let reported = |code: &str, action, node: &str| {
             let lang = LANGUAGES
                 .into_iter()
                 .find(|lang| lang.code == code)
@@ -251,7 +251,7 @@ mod tests {
             ("ko", FaultAction::Kill, "other 2", "other 2 강제 종료"),
         ];
         for (code, action, node, expected) in rows {
-            assert_eq!(told(code, action, node), expected);
+            assert_eq!(reported(code, action, node), expected);
         }
     }
 

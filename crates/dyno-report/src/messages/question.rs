@@ -17,7 +17,7 @@ const LEVELS_NAMED: usize = 4;
 pub(super) const BLIND: f64 = 2.0;
 
 /// Returns true when the answer quotes the interval of its effect.
-pub(super) fn is_interval_told(effect: &Effect) -> bool {
+pub(super) fn quotes_interval(effect: &Effect) -> bool {
     let is_blind = effect.detectable_ratio.unwrap_or(f64::INFINITY) > BLIND;
     effect.ratio_interval.is_some() && !(is_blind && effect.verdict == Some(Verdict::Inconclusive))
 }
@@ -238,10 +238,10 @@ mod tests {
     use dyno_store::fixture::Shape;
 
     fn model() -> ReportModel {
-        dyno_analysis::analyse(&Shape { has_trouble: false, ..Shape::small() }.read())
+        dyno_analysis::analyse(&Shape { has_failures: false, ..Shape::small() }.read())
     }
 
-    fn said(
+    fn answer_of(
         model: &ReportModel,
         metric: ComparisonMetric,
         verdict: Verdict,
@@ -310,13 +310,13 @@ mod tests {
             ),
         ];
         for (metric, verdict, figures, expected) in rows {
-            assert_eq!(said(&model, metric, verdict, figures), expected);
+            assert_eq!(answer_of(&model, metric, verdict, figures), expected);
         }
     }
 
     #[test]
     fn an_interval_that_says_nothing_is_not_shown() {
-        let text = said(
+        let text = answer_of(
             &model(),
             ComparisonMetric::Throughput,
             Verdict::Inconclusive,

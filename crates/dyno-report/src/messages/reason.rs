@@ -20,9 +20,9 @@ use dyno_model::search::{Search, SearchEnd};
 /// The sentence that a trial failed, and why.
 pub(crate) fn failed_trial(model: &ReportModel, failed: &FailedTrial, lang: Lang) -> String {
     let row = &model.configurations[failed.configuration];
-    let (trial, line) = (&failed.trial, &model.lines[row.line].label);
+    let (trial, series) = (&failed.trial, &model.series[row.series].label);
     let (clients, reason) = (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
-    fill!(NOTE_FAILED_TRIAL, lang, trial, line, clients, reason)
+    fill!(NOTE_FAILED_TRIAL, lang, trial, series, clients, reason)
 }
 
 /// A reason, as the end of a sentence.

@@ -338,21 +338,21 @@ mod tests {
 
     #[test]
     fn a_warning_about_many_generators_names_the_first() {
-        let told = |number: u32| {
+        let reported = |number: u32| {
             let names = (0..number).map(|it| format!("{it} (load{it})")).collect();
             let inner = Box::new(Warning::Steal { share: 0.02 });
             sentence(&Warning::OfGenerators { names, inner }, EN)
         };
         let lost = "This VM lost 2.0 % of its CPU time to other guests (steal).";
-        assert_eq!(told(1), format!("Generator 0 (load0): {lost}"));
-        assert_eq!(told(2), format!("Generators 0 (load0) and 1 (load1) (the worst): {lost}"));
+        assert_eq!(reported(1), format!("Generator 0 (load0): {lost}"));
+        assert_eq!(reported(2), format!("Generators 0 (load0) and 1 (load1) (the worst): {lost}"));
         let clock = sentence(&Warning::ClockUncertain { error_ms: 120.0, share: 0.12 }, EN);
         assert!(clock.contains("only to within 120 ms (12.0 % of an interval)"), "{clock}");
-        assert!(told(12).contains(", 4 (load4) and 7 more (the worst): "), "{}", told(12));
+        assert!(reported(12).contains(", 4 (load4) and 7 more (the worst): "), "{}", reported(12));
     }
 
     #[test]
-    fn collapses_and_stalls_are_told_in_the_servers_words() {
+    fn collapses_and_stalls_are_reported_in_the_servers_words() {
         let sessions = vec![
             SessionGroup {
                 sessions: 31,

@@ -35,8 +35,8 @@ fn benchmark(per_minute_max: Option<f64>) -> ReportModel {
         record.counters.statements = statements.to_vec();
         let [transaction, rolled_back] = names;
         let facts = record.facts.get_or_insert_default();
-        (facts.committed_in_all, facts.commits_sent_in_all) = (1_000, 1_010);
-        facts.commits_refused_in_all = 10;
+        (facts.committed_total, facts.commits_sent_total) = (1_000, 1_010);
+        facts.commits_refused_total = 10;
         facts.benchmark = Some(BenchmarkFacts {
             transaction,
             rolled_back,

@@ -9,7 +9,7 @@ use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, leave_unstarted};
 
 #[test]
-fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report() {
+fn percentiles_with_fewer_than_ten_values_beyond_are_omitted() {
     let mut data = Shape::small().read();
     for outcome in data.run.outcomes.values_mut() {
         if let TrialOutcome::Finished(record) = outcome {

@@ -65,7 +65,7 @@ fn of(model: &ReportModel, metric: ComparisonMetric) -> &Comparison {
 }
 
 #[test]
-fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
+fn a_server_that_stopped_in_one_trial_cannot_win_on_the_others() {
     let model = with(|_| {});
     assert_eq!(
         of(&model, ComparisonMetric::Throughput).effect.verdict,
@@ -96,7 +96,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
     }
     let because = NotWorkingReason::NothingCommitted;
     let never = NotWorking { trials: 5, of: 5, because };
-    let never = Conclusion::DidNotWork { line: 1, clients: vec![8], not_working: never };
+    let never = Conclusion::DidNotWork { series: 1, clients: vec![8], not_working: never };
     assert_eq!(
         conclusion::sentence(&model, &never, EN),
         "MySQL failed 5 of 5 trials at 8 clients: no transaction committed."
@@ -108,7 +108,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
 }
 
 #[test]
-fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
+fn remaining_trials_can_still_count_against_a_failed_side() {
     let mut data = run();
     // MySQL is the slower one, and stopped once as well.
     each(&mut data, |configuration, block, record| {
@@ -126,7 +126,7 @@ fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
 }
 
 #[test]
-fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it() {
+fn trials_failed_by_a_system_count_against_its_configuration() {
     let cases: [(Warning, NotWorkingReason); 4] = [
         (Warning::SystemFailed { reason: "it died".into() }, NotWorkingReason::SystemFailed),
         (Warning::CutShort { reason: "no connection".into() }, NotWorkingReason::CutShort),
@@ -137,10 +137,10 @@ fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it()
         let model = with(|record| record.warnings.push(warning.clone()));
         let compared = of(&model, ComparisonMetric::Throughput);
         if matches!(warning, Warning::GeneratorBusy { .. }) {
-            let told =
+            let reported =
                 (compared.effect.verdict, compared.repeats, compared.effect.subject_not_working);
             assert_eq!(
-                told,
+                reported,
                 (Some(Verdict::Better), 4, None),
                 "nobody's fault but the generator's"
             );
@@ -152,8 +152,7 @@ fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it()
 }
 
 #[test]
-fn a_trial_that_could_not_be_measured_counts_against_its_configuration_unless_somebody_interrupted_the_run()
- {
+fn unmeasured_trials_count_as_failed_unless_run_was_interrupted() {
     let mut data = run();
     let id = data
         .run
@@ -193,7 +192,7 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
 }
 
 #[test]
-fn a_report_on_a_system_that_died_says_so_and_not_that_transactions_failed() {
+fn a_system_failure_is_reported_before_failed_transactions() {
     let died = Warning::SystemFailed { reason: "it was killed by signal 9".into() };
     let model = with(|record| {
         record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
@@ -202,10 +201,12 @@ fn a_report_on_a_system_that_died_says_so_and_not_that_transactions_failed() {
     assert_eq!(model.warnings[0].warning, died, "among doubts the cause stands first, too");
     for lang in LANGUAGES {
         let text = render(&model, Format::Markdown, lang);
-        let told = text.lines().find(|line| line.starts_with("- ") && line.contains("signal 9"));
+        let reported =
+            text.lines().find(|line| line.starts_with("- ") && line.contains("signal 9"));
         let sentence = warning::sentence(&died, lang);
         assert!(
-            told.is_some_and(|line| line.ends_with(&sentence) && line.len() > sentence.len() + 2),
+            reported
+                .is_some_and(|line| line.ends_with(&sentence) && line.len() > sentence.len() + 2),
             "{text}"
         );
     }

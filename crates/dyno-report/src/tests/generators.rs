@@ -96,7 +96,7 @@ fn a_generator_is_judged_by_itself() {
 }
 
 #[test]
-fn a_lost_generator_is_named_with_the_conclusion_that_the_run_is_incomplete() {
+fn a_lost_generator_is_named_in_the_conclusions() {
     let mut data = tiny().read();
     let trial = data.run.plan.trials[0].id.clone();
     let reason = Reason::GeneratorLost {

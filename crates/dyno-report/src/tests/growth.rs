@@ -7,7 +7,7 @@ use dyno_analysis::model::{Conclusion, GrowthMoment};
 use dyno_store::fixture::{ROWS_TARGET as TARGET, grown_run};
 
 #[test]
-fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
+fn the_sizes_from_which_on_the_other_is_ahead_are_reported_first() {
     let model = analyse(&grown_run(3));
     let Some(Conclusion::GrowthCrossing { before, after }) = model.conclusions.first() else {
         panic!("{:?}", model.conclusions);
@@ -42,16 +42,16 @@ pub(super) fn at(rows_per_second: f64, rows_from: u64) -> GrowthMoment {
 #[test]
 fn only_a_rate_that_was_never_lower_was_held() {
     let model = analyse(&grown_run(3));
-    let told = |slowest, fastest, last| {
-        let course = Conclusion::GrowthCourse { configuration: 0, fastest, slowest, last };
-        conclusion::sentence(&model, &course, EN)
+    let reported = |slowest, fastest, last| {
+        let steps = Conclusion::GrowthSteps { configuration: 0, fastest, slowest, last };
+        conclusion::sentence(&model, &steps, EN)
     };
-    let rose = told(at(3_053.0, 0), at(82_552.0, 8_000), at(82_552.0, 18_000));
+    let rose = reported(at(3_053.0, 0), at(82_552.0, 8_000), at(82_552.0, 18_000));
     assert_eq!(
         rose,
         "MariaDB sped up from 3,053 rows per second (0 to 2,000 rows) to 82,552 (18,000 to 20,000 rows)."
     );
-    let held = told(at(980.0, 6_000), at(1_000.0, 0), at(990.0, 18_000));
+    let held = reported(at(980.0, 6_000), at(1_000.0, 0), at(990.0, 18_000));
     assert!(held.starts_with("MariaDB kept its rate: 1,000 rows per second"), "{held}");
 }
 

@@ -57,7 +57,7 @@ fn strokes(page: &str, class: &str) -> usize {
 }
 
 #[test]
-fn no_warm_up_is_said_in_a_sentence_and_0_s_in_a_table() {
+fn no_warm_up_is_reported_in_a_sentence_and_0_s_in_a_table() {
     let mut data = tiny().read();
     data.run
         .plan
@@ -442,7 +442,7 @@ fn reports_say_what_response_times_mean_in_an_open_loop() {
 }
 
 #[test]
-fn trouble_is_told_in_every_report() {
+fn trouble_is_reported_in_every_report() {
     let model = rush();
     let invalid = model
         .trials
@@ -625,7 +625,7 @@ fn a_remedy_is_set_off_from_the_reason_of_what_failed() {
 fn titles_and_server_messages_cannot_command_a_terminal_or_add_lines() {
     let mut model = analyse(&Shape::small().read());
     model.title = "rush\u{1b}[31m\n## no heading".to_owned();
-    model.lines[0].label = "Maria\u{9b}2JDB".to_owned();
+    model.series[0].label = "Maria\u{9b}2JDB".to_owned();
     model.completeness.failed.push(dyno_analysis::model::FailedTrial {
         trial: "b01-001".to_owned(),
         configuration: 0,

@@ -101,7 +101,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
 }
 
 #[test]
-fn a_drift_is_told_with_its_direction() {
+fn a_drift_is_reported_with_its_direction() {
     let falling = analyse(&run(120, 1.0, |at| 1000.0 - at));
     let found = warnings(&falling);
     let [Warning::Drift { metric: ComparisonMetric::Throughput, share }] = found[..] else {
@@ -140,7 +140,7 @@ fn too_short_a_trial_is_not_judged() {
 }
 
 #[test]
-fn intervals_shorter_than_a_second_are_put_together_and_longer_ones_are_not_judged() {
+fn steadiness_merges_subsecond_intervals_and_skips_long_ones() {
     let model = analyse(&run(240, 0.25, |at| if at < 10.0 { 400.0 } else { 1000.0 }));
     assert_eq!(model.trials[0].steadiness.expect("a minute").seconds, 60);
     assert_eq!(warnings(&model).len(), 1);

@@ -85,7 +85,7 @@ fn every_test_has_its_commands_and_one_without_valid_repeats_says_so() {
 }
 
 #[test]
-fn the_page_escapes_what_the_spec_says_and_has_every_chart_of_the_report() {
+fn test_report_page_escapes_spec_text_and_contains_charts() {
     let mut data = tiny().read();
     data.run.plan.front = Some(front());
     let model: ReportModel = analyse(&data);

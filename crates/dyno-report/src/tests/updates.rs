@@ -36,7 +36,7 @@ fn text_with_updates(change: impl Fn(&mut AuditCheck)) -> String {
 }
 
 #[test]
-fn what_is_in_doubt_is_told_as_a_range_and_not_as_everything_there() {
+fn lost_updates_in_doubt_are_reported_as_an_upper_bound() {
     // Six trials, in each of which eight commits in doubt took effect and five updates were lost.
     let text = text_with_updates(|check| {
         if let AuditCheck::LostUpdates { in_doubt, sum_after, .. } = check {
@@ -50,7 +50,7 @@ fn what_is_in_doubt_is_told_as_a_range_and_not_as_everything_there() {
 }
 
 #[test]
-fn more_in_the_data_than_was_acknowledged_is_not_told_as_work_that_was_not_kept() {
+fn unexplained_changes_are_reported_but_not_as_lost_updates() {
     let text = text_with_updates(|check| {
         if let AuditCheck::LostUpdates { sum_after, .. } = check {
             *sum_after += 3;

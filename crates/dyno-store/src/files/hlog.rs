@@ -112,7 +112,7 @@ pub(crate) struct TrialHistograms {
     /// Statements by tag.
     statements: BTreeMap<String, CompactHistogram>,
     /// Transactions by interval.
-    pub(crate) course: Vec<CountedInterval>,
+    pub(crate) intervals: Vec<CountedInterval>,
     /// Lines of the log.
     pub(crate) lines: usize,
 }
@@ -161,7 +161,7 @@ pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
         transaction: latency::histogram(),
         censored: latency::histogram(),
         statements: BTreeMap::new(),
-        course: Vec::new(),
+        intervals: Vec::new(),
         lines: 0,
     };
     let mut problems = Vec::new();
@@ -202,7 +202,7 @@ fn add_line(
     }
     let histogram = decoded(&interval, decoder)?;
     if tag.is_none() {
-        histograms.course.push(counted(&interval, &histogram));
+        histograms.intervals.push(counted(&interval, &histogram));
     }
     let sum = match tag {
         None => &mut histograms.transaction,

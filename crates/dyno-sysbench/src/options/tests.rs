@@ -37,7 +37,7 @@ fn argument_error(line: &str) -> String {
 }
 
 #[test]
-fn options_and_positionals_are_accepted_in_any_order_and_the_last_occurrence_wins() {
+fn options_and_arguments_accept_any_order_and_the_last_one_wins() {
     let options = parse("--threads=2 x.lua --time=5 run --threads=8").unwrap();
     assert_eq!(options.positionals.script.as_deref(), Some("x.lua"));
     assert_eq!(options.positionals.command.as_deref(), Some("run"));
@@ -159,7 +159,7 @@ fn old_names_are_accepted_with_a_warning() {
 }
 
 #[test]
-fn connections_use_every_host_with_every_port_unless_there_are_sockets() {
+fn mysql_connections_use_all_host_port_pairs_or_the_sockets() {
     let options = parse("--mysql-host=a,b --mysql-port=1,2").unwrap();
     let endpoints: Vec<String> = options
         .database
@@ -174,7 +174,7 @@ fn connections_use_every_host_with_every_port_unless_there_are_sockets() {
 }
 
 #[test]
-fn postgres_accepts_several_hosts_with_their_own_ports_and_folders_of_sockets() {
+fn postgres_accepts_hosts_with_ports_and_socket_directories() {
     let options = parse("--pgsql-host=a,b:5433,/run/pg,[::1]:7 --pgsql-port=5").unwrap();
     let endpoints: Vec<String> = options
         .database

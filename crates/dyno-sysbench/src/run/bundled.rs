@@ -56,7 +56,7 @@ fn prepare_tables(job: &Job<'_>, native: &Native, driver: Engine) -> u8 {
         Err(_) if job.is_interrupted() => INTERRUPTED,
         Err(PrepareError { failure, statement }) => {
             let action = Action::Command(statement.as_deref());
-            failures::tell(&job.logger, action, &failure, &targets[0]);
+            failures::log(&job.logger, action, &failure, &targets[0]);
             FAILED
         }
     }

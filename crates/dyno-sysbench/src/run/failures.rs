@@ -27,7 +27,7 @@ pub(crate) enum Action<'a> {
 const MODULE: &str = "oltp_common";
 
 /// Reports a failure as fatal log lines.
-pub(crate) fn tell(
+pub(crate) fn log(
     logger: &Logger,
     action: Action<'_>,
     failure: &OperationFailure,
@@ -83,7 +83,7 @@ mod tests {
         OperationFailure { code, sqlstate: state.into(), ..kind.failure(message) }
     }
 
-    fn told(action: Action<'_>, engine: Engine, failure: &OperationFailure) -> String {
+    fn logged(action: Action<'_>, engine: Engine, failure: &OperationFailure) -> String {
         let target = Target::new(engine, Endpoint::Tcp { host: "db".into(), port: 1 });
         lines(action, failure, &target).join("\n")
     }
@@ -113,10 +113,10 @@ mod tests {
                 format!("Connection to database failed: nowhere\n{NO_CONNECTION}"),
             ),
         ] {
-            assert_eq!(told(Action::Starting, engine, failure), expected);
+            assert_eq!(logged(Action::Starting, engine, failure), expected);
         }
         assert_eq!(
-            told(Action::Command(None), Engine::Postgres, &refused),
+            logged(Action::Command(None), Engine::Postgres, &refused),
             "Connection to database failed: refused\n`sysbench.cmdline.call_command' function failed: \
              oltp_common: connection creation failed"
         );
@@ -198,7 +198,7 @@ mod tests {
             ),
         ];
         for (action, engine, failure, first, last) in rows {
-            assert_eq!(told(action, engine, failure), format!("{first}\n{last}"));
+            assert_eq!(logged(action, engine, failure), format!("{first}\n{last}"));
         }
     }
 }

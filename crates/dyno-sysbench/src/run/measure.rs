@@ -216,7 +216,7 @@ fn not_started(job: &Job<'_>, runner: &Runner, error: &TrialError) -> u8 {
         }
         TrialError::Interrupted => return INTERRUPTED,
         TrialError::NotConnected(failure) => match runner.targets.first() {
-            Some(target) => failures::tell(logger, Action::Starting, failure, target),
+            Some(target) => failures::log(logger, Action::Starting, failure, target),
             None => logger.fatal(&error.to_string()),
         },
         other => logger.fatal(&other.to_string()),
@@ -249,15 +249,15 @@ fn conclude(
             code
         }
     };
-    let told = failure.as_ref().map(ToString::to_string);
-    let document = write_document(job, runner, remains, told.as_deref());
+    let reported = failure.as_ref().map(ToString::to_string);
+    let document = write_document(job, runner, remains, reported.as_deref());
     (code.max(document), failure)
 }
 
 /// The failure that ended the run, reported unless a script's thread has done so.
 fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<Reason> {
-    for trouble in &record.facts.troubles {
-        job.logger.fatal(&trouble.to_string());
+    for problem in &record.facts.problems {
+        job.logger.fatal(&problem.to_string());
     }
     if let Some(fatal) = &record.fatal {
         if let FatalCause::Failure { failure, statement, sql } = &fatal.cause {
@@ -265,14 +265,14 @@ fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<Reason
             match runner.targets.first() {
                 Some(target) => {
                     let action = Action::Event { query, is_text: runner.is_text };
-                    failures::tell(&job.logger, action, failure, target);
+                    failures::log(&job.logger, action, failure, target);
                 }
                 None => job.logger.fatal(&fatal.to_string()),
             }
         }
         return Some(fatal.to_string().into());
     }
-    record.facts.troubles.first().cloned()
+    record.facts.problems.first().cloned()
 }
 
 /// Logs why the run ended; returns the exit code.

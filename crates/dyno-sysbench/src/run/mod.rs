@@ -22,8 +22,9 @@ pub(crate) mod scripts;
 use crate::options::definition::Definition;
 use crate::options::{OptionError, Options};
 use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
+use dyno_model::sync::lock;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Creates states of one script; every thread has its own.
 pub(crate) struct Recipe {
@@ -57,7 +58,7 @@ impl Recipe {
     /// Records the options that a state has read.
     pub(crate) fn note(&self, state: &State) {
         let Some(read) = &self.read else { return };
-        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = lock(&read);
         *read = read.take().zip(state.options_read()).map(|(mut all, read)| {
             all.extend(read);
             all
@@ -140,6 +141,6 @@ impl LoadedScript {
     pub(crate) fn read(&self) -> Option<BTreeSet<String>> {
         self.recipe.note(&self.main);
         let read = self.recipe.read.as_ref()?;
-        read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&read).clone()
     }
 }

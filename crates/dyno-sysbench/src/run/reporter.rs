@@ -179,7 +179,7 @@ impl Listener for Reporter<'_> {
         self.start.announce();
     }
 
-    fn said(&mut self, text: &str) {
+    fn message_of_generator(&mut self, text: &str) {
         self.start.logger.forward(text);
     }
 

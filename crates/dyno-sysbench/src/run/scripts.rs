@@ -84,7 +84,7 @@ impl Script for LuaScripts {
         let (mut states, mut guards) = (Vec::new(), Vec::new());
         for (script, part) in self.parts.iter().enumerate() {
             let loaded = part.recipe.load(Role::Thread(number));
-            let state = loaded.map_err(|error| self.trouble(error.message))?;
+            let state = loaded.map_err(|error| self.problem(error.message))?;
             let interrupter = state.interrupter();
             guards
                 .push(meter.borrow().interrupters().add(Box::new(move || interrupter.interrupt())));
@@ -120,7 +120,7 @@ impl Script for LuaScripts {
 impl LuaScripts {
     /// Reports a failure and ends the run.
     fn failed(&self, function: &str, error: &ScriptError) -> ScriptFailure {
-        self.trouble(failed(function, &error.message))
+        self.problem(failed(function, &error.message))
     }
 
     /// A failure of `thread_init`; not reported when it was only cut off because another thread had
@@ -133,7 +133,7 @@ impl LuaScripts {
         self.failed("thread_init", error)
     }
 
-    fn trouble(&self, message: String) -> ScriptFailure {
+    fn problem(&self, message: String) -> ScriptFailure {
         self.logger.fatal(&message);
         ScriptFailure(message)
     }

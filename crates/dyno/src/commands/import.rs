@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_clients_or_repeat_that_a_word_names_is_not_part_of_a_name() {
+    fn client_and_repeat_counts_are_stripped_from_system_names() {
         for (file, clients, name) in [
             ("mysql8.txt", 16, "mysql8"),
             ("mysql8.txt", 8, "mysql8"),

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_in_the_url_is_written_down_nowhere_and_a_variable_is_named_for_it() {
+    fn url_passwords_are_not_written_and_a_variable_replaces_them() {
         let tcp = || Endpoint::Tcp { host: "h".to_owned(), port: 1 };
         for (url, variable) in [
             ("mysql://me:s3cret@h/shop", "MYSQL_PWD"),

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_name_is_told_with_the_one_that_was_meant() {
+    fn a_mistyped_name_is_reported_with_the_one_that_was_meant() {
         let catalog = crate::workload::catalog();
         let refused = |name: &str| format!("{:?}", find(name, &catalog).err());
         assert!(find("rush", &catalog).is_ok());
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
+    fn each_workload_lists_its_options_audit_and_fixed_statements() {
         // bulk_insert generates its statement each time; the others send statements of the user.
         let others = ["bulk_insert", "http", "lua", "sql"];
         for workload in crate::workload::catalog() {

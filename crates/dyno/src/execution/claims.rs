@@ -104,7 +104,7 @@ impl<'p> Systems<'p> {
     }
 
     /// Reports which databases of a system could not be locked.
-    pub(crate) fn tell_unlocked(&mut self, system: usize, listener: &mut dyn Listener) {
+    pub(crate) fn report_unlocked(&mut self, system: usize, listener: &mut dyn Listener) {
         let unlocked = self.ready(system).map_or_else(Vec::new, |ready| ready.unlocked().collect());
         self.warn_once(unlocked, listener);
     }

@@ -74,7 +74,7 @@ mod tests {
     impl Listener for Nobody {}
 
     #[test]
-    fn a_member_that_panics_ends_the_trial_with_the_reason_and_not_the_run() {
+    fn a_panicking_background_group_ends_the_trial_with_the_reason() {
         let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 10\n";
         let text = format!(
             "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"null:\"\n[load]\nclients = 1\nduration = \"1s\"\n\
@@ -102,7 +102,10 @@ mod tests {
             let input = TrialInput::new(trial.clone(), nodes, 1, &configuration.load, 1, &count);
             AnyWorkload::run(vec![own.workload], &TrialInput { barrier, ..input.clone() }, listener)
         });
-        let told = measured.expect_err("nothing was measured").to_string();
-        assert!(told.contains("the background workload \"report\": its thread panicked"), "{told}");
+        let reported = measured.expect_err("nothing was measured").to_string();
+        assert!(
+            reported.contains("the background workload \"report\": its thread panicked"),
+            "{reported}"
+        );
     }
 }

@@ -72,9 +72,10 @@ impl Faults {
             nodes: Arc::clone(&nodes),
             fault_proxies: Arc::clone(&fault_proxies),
         };
-        let (clock, told) = channel();
-        let thread =
-            std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
+        let (clock, reported) = channel();
+        let thread = std::thread::Builder::new()
+            .name("faults".to_owned())
+            .spawn(move || maker.work(&reported));
         let thread =
             thread.map_err(|error| format!("cannot start the thread for faults: {error}"))?;
         Ok(Some(Self {
@@ -151,13 +152,13 @@ fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, 
 
 impl FaultInjector {
     /// Waits for the clients to start, then for the time of each fault.
-    fn work(&self, told: &Receiver<Instant>) -> Vec<FaultRecord> {
-        let Ok(epoch) = told.recv() else { return Vec::new() };
+    fn work(&self, reported: &Receiver<Instant>) -> Vec<FaultRecord> {
+        let Ok(epoch) = reported.recv() else { return Vec::new() };
         let opens = epoch + Duration::from(self.warmup);
         let mut made = Vec::new();
         for fault in &self.planned {
             let due = opens + Duration::from(fault.moment(self.share));
-            let wait = told.recv_timeout(due.saturating_duration_since(Instant::now()));
+            let wait = reported.recv_timeout(due.saturating_duration_since(Instant::now()));
             let is_measured = matches!(wait, Err(RecvTimeoutError::Timeout));
             let at = Nanos::from(Instant::now().saturating_duration_since(opens));
             let failed = if is_measured {
@@ -222,7 +223,7 @@ mod tests {
     use dyno_model::target::{Endpoint, Engine, Target};
 
     #[test]
-    fn a_fault_whose_time_did_not_come_is_told() {
+    fn a_fault_whose_time_did_not_come_is_reported() {
         let fault = FaultPlan {
             system: 0,
             at: Nanos::from(Duration::from_secs(3_600)),
@@ -231,7 +232,7 @@ mod tests {
             node: String::new(),
             command: Some("true".to_owned()),
         };
-        let (clock, told) = channel();
+        let (clock, reported) = channel();
         clock.send(Instant::now()).unwrap();
         drop(clock);
         let maker = FaultInjector {
@@ -242,22 +243,22 @@ mod tests {
             nodes: Arc::new(Vec::new()),
             fault_proxies: Arc::new(Vec::new()),
         };
-        let made = maker.work(&told);
+        let made = maker.work(&reported);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
         assert_eq!(failed, [Some("the measurement had already ended"); 2]);
     }
 
     #[test]
-    fn a_way_that_was_cut_at_the_last_moment_is_open_again_when_all_is_mended() {
+    fn a_proxy_shut_at_the_last_moment_is_reopened_by_repair() {
         let server = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = server.local_addr().unwrap();
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
         let fault_proxy = Arc::new(FaultProxy::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
-        let (clock, told) = channel();
+        let (clock, reported) = channel();
         let cut = Arc::clone(&fault_proxy);
         // The fault is due at the moment when the clients end.
         let thread = std::thread::spawn(move || {
-            assert!(told.recv().is_err());
+            assert!(reported.recv().is_err());
             cut.shut();
             Vec::new()
         });

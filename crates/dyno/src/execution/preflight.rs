@@ -165,7 +165,7 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
             if !folder.is_dir() {
                 found.push(warning(subject.clone(), Obstacle::NoFolder { folder: name }));
             } else if let Some(error) =
-                kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
+                kinds_on(plan, storage).find_map(|kind| server::check_location(kind, folder).err())
             {
                 let reason = error.into();
                 found.push(warning(
@@ -229,11 +229,11 @@ impl<'p> SystemCheck<'p, '_> {
 
     /// Reports each obstacle once, however many configurations have it.
     fn once(&mut self) -> impl FnMut(Obstacle) {
-        let mut told: Vec<Obstacle> = Vec::new();
+        let mut reported: Vec<Obstacle> = Vec::new();
         move |obstacle| {
-            if !told.contains(&obstacle) {
+            if !reported.contains(&obstacle) {
                 self.tell(obstacle.clone());
-                told.push(obstacle);
+                reported.push(obstacle);
             }
         }
     }
@@ -290,7 +290,7 @@ impl<'p> SystemCheck<'p, '_> {
             return;
         }
         let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
-        if let Err(error) = server::check_place(managed.kind, &scratch) {
+        if let Err(error) = server::check_location(managed.kind, &scratch) {
             return self.refuse(error);
         }
         // A saved data set, and a copy of it.
@@ -535,11 +535,11 @@ impl<'p> SystemCheck<'p, '_> {
                     true => sql.rehearse(target),
                     false => sql.rehearse_reading(&target.clone().reading()),
                 };
-                let told = |all: Vec<String>| {
+                let reported = |all: Vec<String>| {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
                 has_errors = refused.as_ref().is_ok_and(|all| !all.is_empty());
-                rehearsed(refused.map(told), &mut tell);
+                rehearsed(refused.map(reported), &mut tell);
             }
             // A statement with a typing error is not known to only read: the server's error
             // suffices.
@@ -612,8 +612,8 @@ fn rehearsed(refused: Result<Vec<String>, OperationFailure>, tell: &mut impl FnM
 
 /// The servers that are started for a system, one per restart group.
 fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
-    let plots = plan.restart_groups().into_iter().filter(|(plot, _)| plot.system == system);
-    plots
+    let groups = plan.restart_groups().into_iter().filter(|(group, _)| group.system == system);
+    groups
         .filter_map(|(_, configurations)| {
             plan.server(&plan.configurations[*configurations.first()?])
         })
@@ -651,7 +651,7 @@ pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_to_come = source.data == DataPolicy::Own
         && !file.exists()
-        && server::check_place(ServerKind::BUILT_IN, folder).is_ok();
+        && server::check_location(ServerKind::BUILT_IN, folder).is_ok();
     is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 

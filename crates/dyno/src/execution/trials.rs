@@ -226,7 +226,7 @@ fn measure(
     };
     let divided = fleet.as_ref().map(|fleet| DividedTrial::new(fleet, plan, configuration));
     let loading = DataSetup { trial, systems, interrupts, divided }.prepare(&set, listener)?;
-    systems.tell_unlocked(system, listener);
+    systems.report_unlocked(system, listener);
     systems.open_network_path(trial.configuration, listener).map_err(Missing::trial)?;
     let network_path = plan.endpoint(configuration);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));

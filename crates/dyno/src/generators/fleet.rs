@@ -7,7 +7,6 @@ use super::message::{Hello, Order, PROTOCOL};
 use super::secure;
 use crate::interrupt::Interrupts;
 use crate::kubernetes::own_address;
-use dyno_drivers::lock;
 use dyno_engine::TrialError;
 use dyno_files::{create_new, read_text};
 use dyno_host::supervisor::{
@@ -17,6 +16,7 @@ use dyno_model::launcher::{LauncherKind, LauncherPlan};
 use dyno_model::plan::Plan;
 use dyno_model::printable::line;
 use dyno_model::reason::Reason;
+use dyno_model::sync::lock;
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -140,7 +140,7 @@ impl Launched {
     /// How it ended, if it has, with the end of its output.
     fn ending(&self) -> Option<Reason> {
         let reason = Box::new(self.supervisor.ending()?);
-        let output = said(&self.output);
+        let output = last_lines(&self.output);
         Some(match self.generator {
             Some(_) => Reason::ProcessEnded { reason, output },
             None => Reason::LauncherEnded { reason, output },
@@ -154,7 +154,7 @@ fn stop() -> Vec<StopStep> {
 }
 
 /// The last lines of an output, as the end of a sentence.
-fn said(output: &Path) -> String {
+fn last_lines(output: &Path) -> String {
     let text = read_text(output, OUTPUT_MAX).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|text| line(text));
@@ -293,14 +293,14 @@ pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), Strin
     } else {
         format!("{text}:0")
     };
-    let told = |error: io::Error| error.to_string();
-    let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(told)?.collect();
+    let reported = |error: io::Error| error.to_string();
+    let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(reported)?.collect();
     if addresses.iter().any(|it| it.ip().is_unspecified()) {
         return Err("it is the wildcard address; give one that generators can reach".into());
     }
-    let listener = TcpListener::bind(&addresses[..]).map_err(told)?;
-    listener.set_nonblocking(true).map_err(told)?;
-    let port = listener.local_addr().map_err(told)?.port();
+    let listener = TcpListener::bind(&addresses[..]).map_err(reported)?;
+    listener.set_nonblocking(true).map_err(reported)?;
+    let port = listener.local_addr().map_err(reported)?.port();
     let host = with_port.rsplit_once(':').map_or(text.as_str(), |(host, _)| host);
     Ok((listener, format!("{host}:{port}")))
 }
@@ -382,7 +382,8 @@ impl Waiting {
             let limit = self.launches.iter().map(|it| it.join_limit).max().unwrap_or(JOIN_LIMIT);
             if began.elapsed() > limit {
                 let (number, limit) = (self.number, limit.as_secs());
-                let first = self.launches.first().map(|it| said(&it.output)).unwrap_or_default();
+                let first =
+                    self.launches.first().map(|it| last_lines(&it.output)).unwrap_or_default();
                 return Err(format!(
                     "only {joined} of {number} generators joined within {limit} s{}{first}",
                     because()
@@ -453,20 +454,19 @@ mod tests {
     }
 
     #[test]
-    fn only_somebody_with_the_token_joins_and_only_the_coordinator_with_the_key_is_joined() {
+    fn generators_and_coordinator_authenticate_by_token_and_key() {
         assert_eq!(met(|_| ()), (Ok(()), Ok(())));
         let (guest, host) = met(|it| it.token = secure::token());
-        assert!(
-            guest.is_err_and(|told| told.contains("rejected this generator: its token is wrong"))
-        );
-        assert!(
-            host.is_err_and(|told| told.contains("a connection was refused: its token is wrong"))
-        );
+        assert!(guest.is_err_and(|reported| {
+            reported.contains("rejected this generator: its token is wrong")
+        }));
+        assert!(host.is_err_and(|reported| {
+            reported.contains("a connection was refused: its token is wrong")
+        }));
         let (guest, host) = met(|it| it.key = "00".repeat(32));
-        assert!(
-            guest
-                .is_err_and(|told| told.contains("its key does not have the expected fingerprint"))
-        );
+        assert!(guest.is_err_and(|reported| {
+            reported.contains("its key does not have the expected fingerprint")
+        }));
         assert!(host.is_err());
     }
 
@@ -480,11 +480,12 @@ mod tests {
         assert_eq!(refusal(&hello(env!("CARGO_PKG_VERSION"), PROTOCOL), "t"), None);
         for (version, protocol) in [("0.0.9", PROTOCOL), (env!("CARGO_PKG_VERSION"), PROTOCOL + 1)]
         {
-            let told = refusal(&hello(version, protocol), "t").expect("it is another version");
+            let reported = refusal(&hello(version, protocol), "t").expect("it is another version");
             assert!(
-                told.contains(&format!("the generator is dyno {version} (protocol {protocol})"))
-                    && told.contains("install the same version on all machines"),
-                "{told}"
+                reported
+                    .contains(&format!("the generator is dyno {version} (protocol {protocol})"))
+                    && reported.contains("install the same version on all machines"),
+                "{reported}"
             );
         }
     }
@@ -502,8 +503,8 @@ mod tests {
                 Err(_) => std::thread::yield_now(),
             }
         };
-        let told = welcome(socket, secured, "x").map(drop).expect_err("it is too long");
-        assert!(told.to_string().contains("is too long"), "{told}");
+        let reported = welcome(socket, secured, "x").map(drop).expect_err("it is too long");
+        assert!(reported.to_string().contains("is too long"), "{reported}");
         assert!(guest.join().expect("it does not panic").is_err());
     }
 }

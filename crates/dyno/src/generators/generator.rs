@@ -10,7 +10,6 @@ use super::link::Link;
 use super::message::{Answer, Assignment, Hello, LoadOrder, Order};
 use super::secure;
 use crate::failure::Failure;
-use dyno_drivers::lock;
 use dyno_drivers::open_files::raise_limit;
 use dyno_engine::loading::{LoadReport, Loading, load_share};
 use dyno_engine::{LoadInput, PartReport, Start, TrialError};
@@ -18,6 +17,7 @@ use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
 use dyno_model::reason::Reason;
 use dyno_model::record::IntervalRecord;
+use dyno_model::sync::lock;
 use dyno_model::target::Target;
 use dyno_store::environment::boot_id;
 use dyno_sysbench::SCRIPT_STACK;
@@ -116,7 +116,9 @@ fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, sh
     };
     let start = lock(&shared.starts).remove(&assignment.group);
     // It may have ended before the other thread saw that it was stopped.
-    if let Some((Some(cause), false)) = start.as_ref().map(|(it, told)| (it.stopped(), *told)) {
+    if let Some((Some(cause), false)) =
+        start.as_ref().map(|(it, reported)| (it.stopped(), *reported))
+    {
         reports.send(PartReport::Stopped(cause.clone()));
     }
     reports.send(report);
@@ -168,7 +170,8 @@ fn rank() -> Option<u32> {
 
 pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
     let JoinCredentials { coordinator, key, token } = credentials;
-    let told = |error: io::Error| format!("cannot reach the coordinator at {coordinator}: {error}");
+    let reported =
+        |error: io::Error| format!("cannot reach the coordinator at {coordinator}: {error}");
     let configuration = secure::generator(key)?;
     let deadline = Instant::now() + CONNECT_LIMIT;
     let socket = loop {
@@ -180,16 +183,16 @@ pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
             {
                 thread::sleep(CONNECT_PAUSE);
             }
-            outcome => break outcome.map_err(told)?,
+            outcome => break outcome.map_err(reported)?,
         }
     };
     let name = ServerName::try_from("coordinator").map_err(|error| error.to_string())?;
     let connection =
         ClientConnection::new(configuration, name).map_err(|error| error.to_string())?;
-    let mut link = Link::new(connection, socket).map_err(told)?;
+    let mut link = Link::new(connection, socket).map_err(reported)?;
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    link.send(&Hello::new(token.clone(), rank(), host)).map_err(told)?;
-    match link.receive(CONNECT_LIMIT).map_err(told)? {
+    link.send(&Hello::new(token.clone(), rank(), host)).map_err(reported)?;
+    match link.receive(CONNECT_LIMIT).map_err(reported)? {
         Some(Order::Welcome) => Ok(link),
         Some(Order::Refused(reason)) => {
             Err(format!("the coordinator at {coordinator} rejected this generator: {reason}"))
@@ -218,9 +221,9 @@ fn serve(
 ) -> io::Result<()> {
     let mut heard = Instant::now();
     loop {
-        for (group, (start, is_told)) in lock(&shared.starts).iter_mut() {
-            if let (Some(cause), false) = (start.stopped(), *is_told) {
-                *is_told = true;
+        for (group, (start, is_reported)) in lock(&shared.starts).iter_mut() {
+            if let (Some(cause), false) = (start.stopped(), *is_reported) {
+                *is_reported = true;
                 let report = Box::new(PartReport::Stopped(cause.clone()));
                 link.send(&Answer::Report(*group, report))?;
             }
@@ -291,7 +294,7 @@ pub(super) fn part(
     };
     let mut listener = reports.clone();
     let own = reports.clone();
-    let say = move |text: &str| own.send(PartReport::Said(text.to_owned()));
+    let say = move |text: &str| own.send(PartReport::Message(text.to_owned()));
     let result = work.run_part((&targets, assignment.spare), &input, ready, &mut listener, say)?;
     Ok(PartReport::Done(Box::new(result)))
 }

@@ -4,10 +4,10 @@
 use super::clock::Clock;
 use super::link::Link;
 use super::message::{Answer, Order};
-use dyno_drivers::lock;
 use dyno_engine::PartReport;
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
+use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -63,7 +63,7 @@ impl GeneratorHandle {
             };
             if let Err(error) = serve(&mut link, &taken, &shared, &report) {
                 for events in events {
-                    let _ = events.send((number, Event::Lost(told(&error))));
+                    let _ = events.send((number, Event::Lost(reason_of(&error))));
                 }
             }
         });
@@ -89,7 +89,7 @@ impl GeneratorHandle {
 }
 
 /// Why a connection ended.
-fn told(error: &io::Error) -> Reason {
+fn reason_of(error: &io::Error) -> Reason {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             Reason::ConnectionClosed

@@ -2,6 +2,7 @@
 //! generators know its fingerprint. There are no certificates: keys are sent as they are (RFC
 //! 7250).
 
+use dyno_model::hex::hex;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::Ed25519KeyPair;
@@ -15,7 +16,6 @@ use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme};
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// A random text that cannot be guessed: 128 bits.
@@ -23,13 +23,6 @@ pub(super) fn token() -> String {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
     hex(&bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The coordinator's side with a fresh key, and the fingerprint of the key.
@@ -41,14 +34,14 @@ pub(super) fn coordinator() -> Result<(Arc<ServerConfig>, String), String> {
     let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
         .map_err(|_| "no key could be made".to_owned())?;
     let pkcs8 = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(pkcs8.as_ref().to_vec()));
-    let told = |error: rustls::Error| error.to_string();
-    let key = provider.key_provider.load_private_key(pkcs8).map_err(told)?;
+    let reported = |error: rustls::Error| error.to_string();
+    let key = provider.key_provider.load_private_key(pkcs8).map_err(reported)?;
     let public = key.public_key().ok_or("the key has no public part")?.to_vec();
     let fingerprint = hex(digest(&SHA256, &public).as_ref());
     let certified = Arc::new(CertifiedKey::new(vec![CertificateDer::from(public)], key));
     let configuration = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
-        .map_err(told)?
+        .map_err(reported)?
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified)));
     Ok((Arc::new(configuration), fingerprint))

@@ -6,7 +6,6 @@ use super::generator_handle::{Event, GeneratorHandle};
 use super::message::{Address, Assignment, Order};
 use crate::interrupt::Interrupts;
 use crate::workload::WorkloadSpec;
-use dyno_drivers::lock;
 use dyno_engine::{
     DividedLoad, GeneratorSource, Generators, LoadInput, PartReport, TrialError, TrialInput,
 };
@@ -16,6 +15,7 @@ use dyno_model::launcher::LauncherPlan;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
+use dyno_model::sync::lock;
 use dyno_pgbench::PgbenchWork;
 use dyno_store::environment::boot_id;
 use dyno_sysbench::SysbenchWork;

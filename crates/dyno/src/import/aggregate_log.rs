@@ -168,7 +168,7 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
             (sum.squares / sum.transactions - mean * mean).max(0.0).sqrt() * 1e3;
         (latency.min, latency.max) = (sum.min as u64 * 1_000, sum.max as u64 * 1_000);
     }
-    reading.course = TimeSeries::Rates(
+    reading.time_series = TimeSeries::Rates(
         rows.iter().map(|(start, row)| line(start - began, length, row)).collect(),
     );
     reading

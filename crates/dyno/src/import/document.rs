@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_write_before_a_line_is_no_part_of_it() {
+    fn log_prefixes_before_a_line_are_removed() {
         for before in [
             "",
             "> ",
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_several_containers_are_kept_apart_and_know_where_they_were() {
+    fn container_log_lines_are_separated_and_keep_line_numbers() {
         let found = sources("a  | 1\nb  | 2\na  |   3\n\na exited\n");
         let found: Vec<_> =
             found.iter().map(|source| (source.name.as_str(), source.lines.as_slice())).collect();

@@ -90,9 +90,9 @@ fn spec(readings: &[Named]) -> String {
 fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     let reading = &named.reading;
     writer.event(&Event::TrialStarted { trial: trial.id.clone() });
-    match &reading.course {
+    match &reading.time_series {
         TimeSeries::Unknown => {}
-        TimeSeries::Rates(lines) => writer.course(&trial.id, lines),
+        TimeSeries::Rates(lines) => writer.timeline(&trial.id, lines),
         TimeSeries::Times(intervals) => {
             intervals.iter().cloned().for_each(|it| interval(writer, trial, it));
         }

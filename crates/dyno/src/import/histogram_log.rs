@@ -60,6 +60,6 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     };
     reading.counters.committed = sum.len();
     reading.counters.unknown.extend([UnknownCount::Failed, UnknownCount::Retries]);
-    reading.course = TimeSeries::Times(intervals);
+    reading.time_series = TimeSeries::Times(intervals);
     Ok(reading)
 }

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finite_or_negative_is_no_measured_number() {
+    fn only_finite_nonnegative_decimals_are_measured_numbers() {
         for (text, number) in [("0", Some(0.0)), ("12.50", Some(12.5)), ("7", Some(7.0))] {
             assert_eq!(measured(text), number);
         }

@@ -150,7 +150,7 @@ impl<'t> Run<'t> {
         };
         self.count(&mut reading, committed)?;
         self.set_latency(&mut reading)?;
-        reading.course = interval_rates(&self.intervals);
+        reading.time_series = interval_rates(&self.intervals);
         reading
             .warnings
             .extend(self.cut_short(committed).map(|reason| Warning::CutShort { reason }));

@@ -15,11 +15,11 @@ fn found(names: &[&str]) -> Result<Vec<Reading>, String> {
     let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect();
     let files: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let hints = Hints { clients: Some(2), unit: Nanos(1), ..Hints::default() };
-    let told = |failure: crate::failure::Failure| {
+    let reported = |failure: crate::failure::Failure| {
         assert_eq!(failure.code, 2);
         failure.render(false, dyno_report::EN).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    read(&files, &hints).map_err(told)
+    read(&files, &hints).map_err(reported)
 }
 
 /// Clients; transactions per second; committed, failed, skipped, retries; mean and maximum time in
@@ -92,7 +92,7 @@ fn every_figure_is_the_one_that_the_program_printed() {
 }
 
 #[test]
-fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
+fn each_run_in_a_file_is_imported_with_its_own_time_series() {
     for (name, rates) in
         [("sysbench-two.log", [50_757.35, 50_103.12]), ("pgbench-two.log", [24_565.51, 26_542.71])]
     {
@@ -103,11 +103,14 @@ fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
     let [checkpoints] = found(&["sysbench-checkpoints.log"]).unwrap().try_into().expect("one run");
     assert_eq!(checkpoints.latency.p95, 0, "that of a part is not that of the run");
     let [first, second] = found(&["sysbench-two.log"]).unwrap().try_into().expect("two runs");
-    assert!(matches!(first.course, TimeSeries::Unknown), "{first:?}");
-    assert!(matches!(&second.course, TimeSeries::Rates(lines) if lines.len() == 1), "{second:?}");
+    assert!(matches!(first.time_series, TimeSeries::Unknown), "{first:?}");
+    assert!(
+        matches!(&second.time_series, TimeSeries::Rates(lines) if lines.len() == 1),
+        "{second:?}"
+    );
     // A Unix timestamp is the end of an interval, so the length of the first one is unknown.
     let stamped = found(&["pgbench-ptime.log"]).unwrap().remove(0);
-    assert!(matches!(stamped.course, TimeSeries::Unknown), "{stamped:?}");
+    assert!(matches!(stamped.time_series, TimeSeries::Unknown), "{stamped:?}");
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn an_aborted_run_is_not_valid_and_what_the_program_said_is_kept() {
 }
 
 #[test]
-fn what_is_no_measurement_of_a_database_or_only_a_part_is_refused_with_the_reason() {
+fn partial_or_nondatabase_results_are_refused_with_the_reason() {
     for (name, said) in [
         ("sysbench-cpu.log", "line 3: a run of `sysbench cpu`, which does not use a database"),
         ("sysbench-memory.log", "`sysbench memory`"),
@@ -160,7 +163,7 @@ fn what_is_no_measurement_of_a_database_or_only_a_part_is_refused_with_the_reaso
 #[test]
 fn intervals_of_a_log_hold_each_transaction_once() {
     let reading = found(&["late.log"]).unwrap().remove(0);
-    let TimeSeries::Samples(samples) = &reading.course else { panic!("{reading:?}") };
+    let TimeSeries::Samples(samples) = &reading.time_series else { panic!("{reading:?}") };
     let intervals: Vec<_> = sample::intervals(samples).collect();
     assert_eq!(intervals.iter().map(|it| it.transaction.len()).sum::<u64>(), 12);
     assert_eq!(intervals.iter().map(|it| it.length.0).sum::<u64>(), reading.measured.0);

@@ -28,7 +28,7 @@ pub(crate) struct Reading {
     pub(crate) counters: TrialCounters,
     /// Response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
-    pub(crate) course: TimeSeries,
+    pub(crate) time_series: TimeSeries,
     /// Warnings of the program about its own results.
     pub(crate) warnings: Vec<Warning>,
     /// True when each client waited for its transaction before it started the next, as far as is
@@ -38,7 +38,7 @@ pub(crate) struct Reading {
     pub(crate) line: usize,
 }
 
-/// The course of a run over time.
+/// Throughput of a run over time.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum TimeSeries {
     #[default]
@@ -149,7 +149,7 @@ pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nano
 /// Values from here on are Unix timestamps and not seconds since the start of a run: three years.
 const EPOCH_MIN: f64 = 1e8;
 
-/// The course described by interval lines: the second at which each ends, and the transactions per
+/// The time series described by interval lines: the second at which each ends, and the transactions per
 /// second since the line before. With Unix timestamps the start of the first interval is unknown,
 /// so it is ignored.
 pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> TimeSeries {

@@ -198,7 +198,7 @@ impl<'t> Run<'t> {
         } else if committed != transactions {
             reading.warnings.push(Warning::EventsCounted { transactions, events: committed });
         }
-        reading.course = interval_rates(&self.intervals);
+        reading.time_series = interval_rates(&self.intervals);
         reading.warnings.extend(self.warned.warning());
         Ok(reading)
     }

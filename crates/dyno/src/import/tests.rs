@@ -88,7 +88,7 @@ fn of_file(text: &str) -> Reading {
 }
 
 fn rates(reading: &Reading) -> Vec<(f64, u64)> {
-    match &reading.course {
+    match &reading.time_series {
         TimeSeries::Rates(lines) => {
             lines.iter().map(|line| (line.start_s, line.committed)).collect()
         }
@@ -167,7 +167,7 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         (reading.latency.min, reading.latency.mean, reading.latency.max),
         (1_000_000, 2_000_000.0, 3_000_000)
     );
-    let TimeSeries::Samples(samples) = reading.course else { panic!("all times are known") };
+    let TimeSeries::Samples(samples) = reading.time_series else { panic!("all times are known") };
     let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.transaction.len()).collect();
     assert_eq!(committed, [3]);
     let broken =
@@ -339,7 +339,7 @@ fn figures_that_contradict_each_other_are_of_several_runs_and_refused() {
 }
 
 #[test]
-fn what_a_file_does_not_say_is_unknown_and_not_zero() {
+fn values_missing_from_a_file_are_unknown_and_not_zero() {
     let old = "transaction type: Custom query\nnumber of clients: 16\nnumber of transactions actually processed: 15660\n\
                latency average: 30.651 ms\ntps = 521.868802 (including connections establishing)\n";
     let reading = of_file(old);
@@ -394,7 +394,7 @@ fn events_are_counted_where_an_old_sysbench_counts_no_transactions() {
 }
 
 #[test]
-fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_them() {
+fn quoted_container_and_ci_logs_are_read_like_plain_output() {
     let before = |prefix: &str, text: &str| {
         text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>()
     };
@@ -481,7 +481,7 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
 }
 
 #[test]
-fn cells_of_tables_that_are_mistakes_and_runs_without_time_are_refused() {
+fn invalid_table_cells_and_runs_without_duration_are_refused() {
     for (text, said) in [
         ("clients,seconds,throughput\n4,60,10000000000000\n", "not a valid number"),
         ("clients,seconds,throughput\n5000000000,60,1\n", "`5000000000` in `clients` is too large"),
@@ -524,7 +524,7 @@ fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
 }
 
 #[test]
-fn what_a_program_says_after_a_run_belongs_to_the_next_or_to_the_last() {
+fn messages_after_a_run_belong_to_the_next_or_the_last_run() {
     let warned = |text: &str| Warning::ProgramWarned { text: text.to_owned(), lines: 1 };
     let readings = of_files("", &[&format!("{SYSBENCH}FATAL: a\n{SYSBENCH}FATAL: b\n")]);
     assert_eq!(readings[0].warnings, []);
@@ -539,14 +539,14 @@ fn what_a_program_says_after_a_run_belongs_to_the_next_or_to_the_last() {
 }
 
 #[test]
-fn the_output_of_dynos_own_replacements_is_told_from_that_of_the_programs() {
+fn output_of_dyno_pgbench_and_sysbench_is_recognised_as_such() {
     let heading = |text: &str, heading: &str| {
         let (_, rest) = text.split_once('\n').expect("several lines");
         of_file(&format!("{heading}\n{rest}"))
     };
     let pgbench = heading(PGBENCH, "pgbench (15, dyno 0.1.0)");
-    let told = (pgbench.program.as_str(), pgbench.server_version.as_str());
-    assert_eq!(told, ("dyno pgbench 0.1.0", ""));
+    let reported = (pgbench.program.as_str(), pgbench.server_version.as_str());
+    assert_eq!(reported, ("dyno pgbench 0.1.0", ""));
     let sysbench = heading(SYSBENCH, "sysbench 1.0.20 (dyno 0.1.0, using bundled LuaJIT 2.1)");
     assert_eq!(sysbench.program, "dyno sysbench 0.1.0");
 }

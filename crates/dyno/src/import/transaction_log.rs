@@ -102,7 +102,7 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
         reading.counters.unknown.insert(UnknownCount::Retries);
         reading.counters.retries = 0;
     }
-    reading.course = TimeSeries::Samples(samples);
+    reading.time_series = TimeSeries::Samples(samples);
     Ok(reading)
 }
 

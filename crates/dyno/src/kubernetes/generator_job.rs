@@ -3,7 +3,7 @@
 
 use super::api_server::{ApiError, ApiServer};
 use super::pod_template::{container, labels, security_context, tmp};
-use super::pods::{condition, trouble, unschedulable};
+use super::pods::{condition, problem, unschedulable};
 use crate::cli::KubernetesJobArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -82,7 +82,7 @@ fn follow(
         "/api/v1/namespaces/{namespace}/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3D{name}"
     );
     let (began, mut heard) = (Instant::now(), Instant::now());
-    let (mut seen, mut told) = (BTreeSet::new(), String::new());
+    let (mut seen, mut reported) = (BTreeSet::new(), String::new());
     loop {
         let mut state = || Ok((server.get(job)?, server.get(&pods)?));
         match state() {
@@ -90,7 +90,7 @@ fn follow(
                 heard = Instant::now();
                 let pods = pods["items"].take();
                 let pods = pods.as_array().map(Vec::as_slice).unwrap_or_default();
-                if let Some(reason) = trouble(&job, pods, &mut seen) {
+                if let Some(reason) = problem(&job, pods, &mut seen) {
                     return Err(reason);
                 }
                 if condition(&job, "Complete").is_some() {
@@ -108,9 +108,9 @@ fn follow(
                 });
                 match waiting {
                     Some(reason) if began.elapsed() > SCHEDULE_LIMIT => return Err(reason),
-                    Some(reason) if reason != told => {
+                    Some(reason) if reason != reported => {
                         printer.note(&reason);
-                        told = reason;
+                        reported = reason;
                     }
                     _ => {}
                 }

@@ -135,12 +135,12 @@ impl Call {
         if status.is_ok_and(|status| status.success()) {
             return Ok(());
         }
-        Err(told(String::from_utf8_lossy(&errors).trim()))
+        Err(failure_of(String::from_utf8_lossy(&errors).trim()))
     }
 }
 
 /// What kubectl says, with a remedy for what the API server refuses.
-fn told(text: &str) -> Failure {
+fn failure_of(text: &str) -> Failure {
     let failure = Failure::new(PREFLIGHT_FAILED, format!("kubectl: {text}"));
     match reason(text) {
         Some("Forbidden") => failure.help(
@@ -168,7 +168,7 @@ mod tests {
     use dyno_report::EN;
 
     #[test]
-    fn what_the_api_server_refuses_has_a_remedy() {
+    fn kubernetes_api_errors_are_reported_with_a_remedy() {
         let rows = [
             ("Error from server (Forbidden): jobs.batch is forbidden", "must be allowed to create"),
             (
@@ -178,7 +178,7 @@ mod tests {
             ("The connection to the server 127.0.0.1:1 was refused", "check --context"),
         ];
         for (text, remedy) in rows {
-            let failure = told(text).render(false, EN);
+            let failure = failure_of(text).render(false, EN);
             assert!(failure.contains(text) && failure.contains(remedy), "{failure}");
         }
         assert_eq!(reason("Error from server (NotFound): jobs \"x\""), Some("NotFound"));

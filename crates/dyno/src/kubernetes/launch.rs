@@ -379,7 +379,7 @@ impl FollowedRun<'_> {
     /// Waits until a container of the pod runs, or has run; returns the pod's name.
     fn started(&mut self, container: &str) -> Result<String, Failure> {
         let began = Instant::now();
-        let mut told = String::new();
+        let mut reported = String::new();
         loop {
             self.hear(None)?;
             let failed = |text: String| Failure::new(PREFLIGHT_FAILED, text);
@@ -399,16 +399,16 @@ impl FollowedRun<'_> {
                 if let Some(reason) = disruption(&pod).or_else(|| failure(&pod)) {
                     return Err(failed(reason));
                 }
-                if let Some(reason) = unschedulable(&pod).filter(|reason| *reason != told) {
+                if let Some(reason) = unschedulable(&pod).filter(|reason| *reason != reported) {
                     self.printer.note(&reason);
-                    told = reason;
+                    reported = reason;
                 }
             }
             if began.elapsed() > SCHEDULE_LIMIT {
-                let reason = if told.is_empty() {
+                let reason = if reported.is_empty() {
                     format!("Kubernetes has started no pod for the Job {}", self.made.name)
                 } else {
-                    told
+                    reported
                 };
                 let help =
                     format!("kubectl describe job,pod --selector={}", selector(self.made.name));

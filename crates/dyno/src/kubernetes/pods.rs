@@ -110,7 +110,7 @@ pub(super) fn failure(pod: &Value) -> Option<String> {
 
 /// Why a Job cannot go on, if it cannot; `seen` has the generators whose pods existed. Deleting one
 /// pod makes the Job end all others, so that the first cause is looked for first.
-pub(super) fn trouble(job: &Value, pods: &[Value], seen: &mut BTreeSet<u32>) -> Option<String> {
+pub(super) fn problem(job: &Value, pods: &[Value], seen: &mut BTreeSet<u32>) -> Option<String> {
     let present: BTreeSet<u32> = pods.iter().filter_map(index).collect();
     let gone = seen.difference(&present).next();
     let gone = gone.map(|index| format!("the pod of generator {index} was deleted"));
@@ -205,12 +205,12 @@ mod tests {
             (vec![running()], failed, Some("the Job failed (DeadlineExceeded): too long")),
         ];
         for (pods, job, expected) in rows {
-            let found = trouble(&job, &pods, &mut BTreeSet::new());
+            let found = problem(&job, &pods, &mut BTreeSet::new());
             assert_eq!(found.as_deref(), expected, "{pods:?}");
         }
         let mut seen = BTreeSet::new();
-        assert_eq!(trouble(&Value::Null, &[running(), pod(1, Value::Null)], &mut seen), None);
-        let found = trouble(&Value::Null, &[running()], &mut seen);
+        assert_eq!(problem(&Value::Null, &[running(), pod(1, Value::Null)], &mut seen), None);
+        let found = problem(&Value::Null, &[running()], &mut seen);
         assert_eq!(found.as_deref(), Some("the pod of generator 1 was deleted"));
     }
 

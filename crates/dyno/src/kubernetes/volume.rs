@@ -188,7 +188,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_key_leaves_the_volume_with_a_run_that_has_ended_and_is_nobody_else_s_to_read() {
+    fn the_signing_key_moves_with_a_finished_run_and_stays_private() {
         let scratch = tempfile::tempdir().expect("there is room");
         let volume = |name: &str| {
             let folder = scratch.path().join(name);

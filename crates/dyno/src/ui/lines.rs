@@ -12,7 +12,7 @@ use dyno_report::{Note, Position};
 use std::time::Duration;
 
 /// Minimum time between progress lines of a long trial in a log.
-const TOLD_EVERY: Duration = Duration::from_secs(30);
+const LINE_EVERY: Duration = Duration::from_secs(30);
 
 /// Time of the last line written to a log.
 #[derive(Debug, Default)]
@@ -22,13 +22,13 @@ struct Pace {
 
 impl Pace {
     /// Records that a line was written at `now` (since the run began).
-    fn said(&mut self, now: Duration) {
+    fn written(&mut self, now: Duration) {
         self.last = now;
     }
 
     /// True when the last line is old enough for another one.
     fn is_due(&self, now: Duration) -> bool {
-        now.saturating_sub(self.last) >= TOLD_EVERY
+        now.saturating_sub(self.last) >= LINE_EVERY
     }
 }
 
@@ -57,7 +57,7 @@ impl Lines {
         let time_left = is_trial_over.then(|| self.live.read(time_left)).flatten();
         let due = time_left.or_else(|| {
             let now = self.live.now();
-            self.pace.is_due(now).then(|| self.live.read(place)).flatten()
+            self.pace.is_due(now).then(|| self.live.read(position_line)).flatten()
         });
         if let Some(line) = due {
             self.live.say(&line);
@@ -73,7 +73,7 @@ impl Lines {
         });
         self.printed = total;
         for line in new {
-            self.pace.said(self.live.now());
+            self.pace.written(self.live.now());
             self.printer.note(&line);
         }
     }
@@ -92,7 +92,7 @@ fn time_left(state: &State, now: Duration) -> Option<String> {
 
 /// Progress of a long trial: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`,
 /// with elapsed and remaining time and its throughput.
-fn place(state: &State, now: Duration) -> Option<String> {
+fn position_line(state: &State, now: Duration) -> Option<String> {
     let (campaign, lang) = (state.campaign(), state.lang());
     let current = campaign.current()?;
     let (trial, phase, share) = (current.position, current.phase(), current.share);
@@ -108,17 +108,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_told_every_half_a_minute_where_a_long_trial_is() {
+    fn a_log_is_reported_every_half_a_minute_where_a_long_trial_is() {
         let mut pace = Pace::default();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for now in 0..100 {
             // A trial ended at 40 s and printed a line.
             let is_due = pace.is_due(Duration::from_secs_f64(f64::from(now)));
             if is_due || now == 40 {
-                pace.said(Duration::from_secs_f64(f64::from(now)));
+                pace.written(Duration::from_secs_f64(f64::from(now)));
             }
-            told.extend(is_due.then_some(now));
+            reported.extend(is_due.then_some(now));
         }
-        assert_eq!(told, [30, 70]);
+        assert_eq!(reported, [30, 70]);
     }
 }

@@ -95,10 +95,10 @@ impl Display {
             lines.print(event);
         }
         if let (Some(printer), Some(event)) = (self.quiet, event.filter(|it| is_problem(it))) {
-            let told = self
+            let reported = self
                 .live
                 .read(|state, _| dyno_report::event(state.campaign().plan(), event, self.lang));
-            told.iter().for_each(|text| printer.warning(text));
+            reported.iter().for_each(|text| printer.warning(text));
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use dyno_live::server::{Access, Handler, Server};
 use dyno_model::exit_code;
+use dyno_model::hex::hex;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -55,5 +56,5 @@ impl PageServer {
 fn random_token() -> String {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).expect("the operating system has random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&bytes)
 }

@@ -12,15 +12,15 @@ pub(crate) struct Slot<'p> {
     /// The system, while it is running.
     pub(crate) ready: Option<Ready>,
     /// The restart group for which it was started.
-    pub(crate) plot: Option<RestartGroup<'p>>,
-    troubles: Vec<Trouble<'p>>,
+    pub(crate) restart_group: Option<RestartGroup<'p>>,
+    failed: Vec<FailedStarts<'p>>,
     /// Why dyno must not send anything more to the system, if so.
     pub(crate) forbidden: Option<String>,
 }
 
 /// A restart group whose server could not be started.
-struct Trouble<'p> {
-    plot: RestartGroup<'p>,
+struct FailedStarts<'p> {
+    restart_group: RestartGroup<'p>,
     /// Failed starts in a row.
     failures: u32,
     /// Reason of the last failure.
@@ -32,29 +32,35 @@ impl<'p> Slot<'p> {
     ///
     /// # Errors
     /// The reason, if it is not.
-    pub(crate) fn may_try(&self, plot: RestartGroup<'p>) -> Result<(), Reason> {
-        match self.troubles.iter().find(|trouble| trouble.plot == plot) {
-            Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => Err(Reason::NotTriedAgain {
-                failures: FAILURES_MAX,
-                reason: Box::new(reason.clone()),
-            }),
+    pub(crate) fn may_try(&self, restart_group: RestartGroup<'p>) -> Result<(), Reason> {
+        match self.failed.iter().find(|it| it.restart_group == restart_group) {
+            Some(FailedStarts { failures: FAILURES_MAX.., reason, .. }) => {
+                Err(Reason::NotTriedAgain {
+                    failures: FAILURES_MAX,
+                    reason: Box::new(reason.clone()),
+                })
+            }
             _ => Ok(()),
         }
     }
 
     /// Forgets failures after a successful start.
-    pub(crate) fn forget_failures(&mut self, plot: RestartGroup<'p>) {
-        self.troubles.retain(|trouble| trouble.plot != plot);
+    pub(crate) fn forget_failures(&mut self, restart_group: RestartGroup<'p>) {
+        self.failed.retain(|it| it.restart_group != restart_group);
     }
 
     /// Counts another failed start.
-    pub(crate) fn note_failure(&mut self, plot: RestartGroup<'p>, reason: &Reason) {
-        match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
-            Some(trouble) => {
-                trouble.failures += 1;
-                trouble.reason = reason.clone();
+    pub(crate) fn note_failure(&mut self, restart_group: RestartGroup<'p>, reason: &Reason) {
+        match self.failed.iter_mut().find(|it| it.restart_group == restart_group) {
+            Some(it) => {
+                it.failures += 1;
+                it.reason = reason.clone();
             }
-            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.clone() }),
+            None => self.failed.push(FailedStarts {
+                restart_group,
+                failures: 1,
+                reason: reason.clone(),
+            }),
         }
     }
 }

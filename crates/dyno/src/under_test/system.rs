@@ -96,7 +96,7 @@ impl Ready {
         // A session in the copy, which is about to be dropped, holds the lock.
         self.claim = None;
         self.claim = Some(copies::make(original, options)?);
-        existing.target = copies::place(original);
+        existing.target = copies::copy_of(original);
         Ok(())
     }
 
@@ -307,7 +307,7 @@ impl Ready {
 
     /// Why it does not answer, if so.
     pub(crate) fn silence(&self) -> Option<OperationFailure> {
-        self.asked(&[]).err()
+        self.counters_of_servers(&[]).err()
     }
 
     /// The processes that the monitor samples. An application on the network path belongs to the
@@ -343,7 +343,7 @@ impl Ready {
         network_path: Option<&EndpointPlan>,
         databases: &[String],
     ) -> BTreeMap<String, i64> {
-        let mut counters = self.asked(databases).unwrap_or_default();
+        let mut counters = self.counters_of_servers(databases).unwrap_or_default();
         let other = network_path.filter(|it| matches!(it.via, Via::Address(_)));
         // A pooler's sessions do not end with those of the clients, and report later.
         if other.is_some() && matches!(probe::is_pooled(&self.target_by(other)), Ok(true)) {
@@ -356,7 +356,10 @@ impl Ready {
     ///
     /// # Errors
     /// When one does not answer.
-    fn asked(&self, databases: &[String]) -> Result<BTreeMap<String, i64>, OperationFailure> {
+    fn counters_of_servers(
+        &self,
+        databases: &[String],
+    ) -> Result<BTreeMap<String, i64>, OperationFailure> {
         match &self.source {
             Source::Managed(_) if databases.is_empty() => counters::sums(&self.servers()),
             _ => counters::snapshot_of(&self.target(), databases),
@@ -528,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn each_address_of_a_system_that_runs_already_has_a_way_of_its_own_that_can_be_cut() {
+    fn each_address_of_a_running_system_has_its_own_fault_proxy() {
         let (one, two) = (greeter(1), greeter(2));
         let mut ready = existing(one.clone());
         let by = |endpoint: &Endpoint| EndpointPlan {

@@ -57,7 +57,7 @@ pub(crate) struct Systems<'p> {
     pub(crate) measured_workers: Arc<MeasuredWorkers>,
     pub(crate) fleets: Fleets,
     /// Warnings about settings that were already reported.
-    told: Vec<Warning>,
+    reported: Vec<Warning>,
     /// Original settings of systems that user commands change.
     originals: Originals,
 }
@@ -87,7 +87,7 @@ impl<'p> Systems<'p> {
             disks: DiskWatch::of_plan(plan),
             measured_workers: Arc::default(),
             fleets: Fleets::default(),
-            told: Vec::new(),
+            reported: Vec::new(),
             originals,
         }
     }
@@ -102,7 +102,7 @@ impl<'p> Systems<'p> {
                 ready.loaded = None;
             }
             // Lifecycle hooks restart the system, as dyno does with its own servers.
-            slot.plot = slot.plot.filter(|_| self.plan.hooks(system).is_none());
+            slot.restart_group = slot.restart_group.filter(|_| self.plan.hooks(system).is_none());
         }
     }
 
@@ -132,9 +132,11 @@ impl<'p> Systems<'p> {
         listener: &mut dyn Listener,
     ) -> Result<(), Reason> {
         let plan = self.plan;
-        let plot = plan.restart_group(&plan.configurations[configuration]);
-        let system = plot.system;
-        if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
+        let restart_group = plan.restart_group(&plan.configurations[configuration]);
+        let system = restart_group.system;
+        if self.slots[system].ready.is_some()
+            && self.slots[system].restart_group == Some(restart_group)
+        {
             return Ok(self.check_claims(system)?);
         }
         if plan.is_split() {
@@ -142,7 +144,7 @@ impl<'p> Systems<'p> {
             // and its memory is.
             self.stop_managed(listener);
         }
-        self.slots[system].may_try(plot)?;
+        self.slots[system].may_try(restart_group)?;
         let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
         let began = Instant::now();
@@ -173,8 +175,8 @@ impl<'p> Systems<'p> {
                 notes.extend(ready.refused_settings(name));
                 self.warn_once(notes, listener);
                 let slot = &mut self.slots[system];
-                slot.forget_failures(plot);
-                slot.plot = Some(plot);
+                slot.forget_failures(restart_group);
+                slot.restart_group = Some(restart_group);
                 slot.ready = Some(ready);
                 Ok(())
             }
@@ -182,7 +184,7 @@ impl<'p> Systems<'p> {
             Err(reason) if is_end_requested() => Err(reason.into()),
             Err(reason) => {
                 let reason = Reason::from(reason);
-                self.slots[system].note_failure(plot, &reason);
+                self.slots[system].note_failure(restart_group, &reason);
                 Err(self.failed(system, reason, listener))
             }
         }
@@ -191,8 +193,8 @@ impl<'p> Systems<'p> {
     /// Reports warnings, each once, however often the server is started.
     pub(crate) fn warn_once(&mut self, warnings: Vec<Warning>, listener: &mut dyn Listener) {
         for warning in warnings {
-            if !self.told.contains(&warning) {
-                self.told.push(warning.clone());
+            if !self.reported.contains(&warning) {
+                self.reported.push(warning.clone());
                 listener.event(&Event::RunWarning(warning));
             }
         }
@@ -273,9 +275,9 @@ impl<'p> Systems<'p> {
         fingerprint: &str,
         is_reusable: bool,
     ) -> bool {
-        let plot = self.plan.restart_group(&self.plan.configurations[configuration]);
-        let slot = &self.slots[plot.system];
-        slot.plot == Some(plot)
+        let restart_group = self.plan.restart_group(&self.plan.configurations[configuration]);
+        let slot = &self.slots[restart_group.system];
+        slot.restart_group == Some(restart_group)
             && slot.ready.as_ref().is_some_and(|ready| {
                 ready.has_loaded(fingerprint)
                     && ready.ending().is_none()
@@ -334,9 +336,9 @@ impl<'p> Systems<'p> {
         listener: &mut dyn Listener,
         load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<Duration, E> {
-        let plot = self.plan.restart_group(&self.plan.configurations[configuration]);
-        let system = plot.system;
-        self.slots[system].may_try(plot)?;
+        let restart_group = self.plan.restart_group(&self.plan.configurations[configuration]);
+        let system = restart_group.system;
+        self.slots[system].may_try(restart_group)?;
         self.stop_system(system, listener);
         if self.plan.is_split() {
             self.stop_managed(listener);
@@ -388,12 +390,12 @@ impl<'p> Systems<'p> {
         else {
             return Err(Reason::from("only servers that dyno starts are restored by copy").into());
         };
-        let plot = plan.restart_group(configuration);
+        let restart_group = plan.restart_group(configuration);
         // Scripts load their data with as many threads as there are clients.
         let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
         let mut note = |error: HostError| -> Reason {
             let reason = Reason::from(error);
-            self.slots[system].note_failure(plot, &reason);
+            self.slots[system].note_failure(restart_group, &reason);
             reason
         };
         let loading = server::start(&loader(&server, base), &options).map_err(&mut note)?;

@@ -406,7 +406,7 @@ mod tests {
     const LUA: &str = "kind = \"lua\"\nscript = \"a.lua\"";
 
     #[test]
-    fn what_two_workloads_change_is_refused_and_what_one_reads_is_not() {
+    fn writes_to_tables_that_another_workload_audits_are_refused() {
         let reading = sql("SELECT sum(c2) FROM rush;");
         let writing = sql("UPDATE rush SET c2 = 0 WHERE c1 = 1;");
         let elsewhere = sql("INSERT INTO report SELECT sum(c2) FROM rush;");
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_is_kept_from_writing_and_not_asked_about_what_another_changes() {
+    fn read_only_members_cannot_write_or_audit_tables_others_change() {
         let of = |own: &str, beside: &str| {
             let plan = plan(own, &beside.replace("WORKLOAD", "background.workload"));
             let set = WorkloadSet::new(&plan, &plan.configurations[0]).expect("they get along");

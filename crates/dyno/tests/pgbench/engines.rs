@@ -128,7 +128,7 @@ fn pipelines_are_refused_where_there_are_none() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_once_and_the_run_goes_on() {
+fn an_unwritable_output_is_reported_once_and_fails_the_command() {
     let folder = TempDir::new().expect("a scratch folder can be made");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let dyno = |arguments: &[&str], output: Stdio| {
@@ -143,11 +143,11 @@ fn an_output_that_cannot_be_written_is_told_once_and_the_run_goes_on() {
     assert_eq!(dyno(&["-i", "-q"], Stdio::null()).status.code(), Some(0));
     let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
     let ended = dyno(&["-n", "-S", "-t", "5", "-P", "1"], full.into());
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let reported = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(
-        told.matches("cannot write to standard output: No space left on device").count(),
+        reported.matches("cannot write to standard output: No space left on device").count(),
         1,
-        "{told}"
+        "{reported}"
     );
     assert_eq!(ended.status.code(), Some(1));
 }

@@ -82,7 +82,7 @@ const ACCEPTED: &[&str] = &[
 ];
 
 #[test]
-fn what_runs_is_told_alike() {
+fn accepted_command_lines_print_what_pgbench_prints() {
     let Some(bench) = postgres() else { return };
     if !has_pgbench() {
         return;
@@ -100,16 +100,16 @@ fn what_runs_is_told_alike() {
 
 /// A seed that was drawn is another one each time.
 fn without_seed(mut ended: Ended) -> Ended {
-    let told = "pgbench: setting random seed to ";
-    if let Some((before, rest)) = ended.stderr.split_once(told) {
+    let reported = "pgbench: setting random seed to ";
+    if let Some((before, rest)) = ended.stderr.split_once(reported) {
         let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
-        ended.stderr = format!("{before}{told}N{rest}");
+        ended.stderr = format!("{before}{reported}N{rest}");
     }
     ended
 }
 
 #[test]
-fn servers_and_databases_that_are_not_there_are_told_alike() {
+fn servers_and_databases_that_are_not_there_are_reported_alike() {
     let Some(bench) = postgres() else { return };
     for arguments in [&["-n", "-S", "-t", "1", "no such database"][..], &["-i", "no such database"]]
     {

@@ -90,7 +90,7 @@ fn reports_are_equal_but_for_their_figures() {
 }
 
 #[test]
-fn every_client_runs_all_its_transactions_and_the_counters_agree_with_the_tables() {
+fn clients_run_all_transactions_and_counters_match_the_tables() {
     let Some(bench) = postgres() else { return };
     reset(&bench);
     let ended =
@@ -266,11 +266,11 @@ fn both_programs_skip_the_same_transactions() {
     for program in programs() {
         let ended = bench.run(program, &arguments);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let told = |label| figure(&ended.stdout, label);
-        assert_eq!(told("number of transactions actually processed:"), "3/15", "{program:?}");
-        assert_eq!(told("number of transactions skipped:"), "12 (80.000%)", "{program:?}");
-        assert_eq!(told("number of failed transactions:"), "0 (0.000%)", "{program:?}");
-        let late = told("number of transactions above the 3000.0 ms latency limit:");
+        let reported = |label| figure(&ended.stdout, label);
+        assert_eq!(reported("number of transactions actually processed:"), "3/15", "{program:?}");
+        assert_eq!(reported("number of transactions skipped:"), "12 (80.000%)", "{program:?}");
+        assert_eq!(reported("number of failed transactions:"), "0 (0.000%)", "{program:?}");
+        let late = reported("number of transactions above the 3000.0 ms latency limit:");
         assert_eq!(late, "3/3 (100.000%)", "{program:?}");
     }
 }
@@ -285,9 +285,9 @@ fn a_server_that_stands_still_is_a_stall_in_the_results() {
     let arguments = ["-n", "-f", "still.sql", "-D", "n=0", "-t", "600", "--results", "still"];
     let ended = bench.run(Program::Dyno, &arguments);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let is_told = |warning: &Warning| matches!(warning, Warning::Stall { longest_gap, .. } if *longest_gap >= 2.0);
+    let is_reported = |warning: &Warning| matches!(warning, Warning::Stall { longest_gap, .. } if *longest_gap >= 2.0);
     let warnings = record(&bench, "still").warnings;
-    assert!(warnings.iter().any(is_told), "{warnings:?}");
+    assert!(warnings.iter().any(is_reported), "{warnings:?}");
     let json = reported(&bench, "still", "json");
     assert!(json.contains("\"warning\": \"stall\""), "{json}");
 }
@@ -398,7 +398,7 @@ fn logs_have_a_line_per_transaction_or_per_interval() {
 }
 
 #[test]
-fn progress_is_told_every_second() {
+fn progress_is_reported_every_second() {
     let Some(bench) = postgres() else { return };
     let began = Instant::now();
     let ended = bench.run(Program::Dyno, &["-n", "-S", "-T", "2", "-P", "1", "-c", "2"]);
@@ -487,8 +487,8 @@ fn a_statement_that_hangs_is_cut_off_after_the_time_limit() {
     };
     let ended = run("0.2");
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    let told = "transactions were still running 0.2 seconds after the time limit and were cut off (--hang-timeout)";
-    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    let reported = "transactions were still running 0.2 seconds after the time limit and were cut off (--hang-timeout)";
+    assert!(ended.stderr.contains(reported), "{}", ended.stderr);
     let done = figure(&ended.stdout, "number of transactions actually processed:");
     assert_ne!(done, "0", "the other client's transactions are reported");
     let refused = run("-1");
@@ -546,7 +546,7 @@ fn a_results_folder_can_be_reported() {
 }
 
 #[test]
-fn a_login_that_is_refused_during_the_run_is_told_with_host_and_port() {
+fn a_login_refused_during_a_run_is_reported_with_host_and_port() {
     let Some(bench) = postgres() else { return };
     let password = bench.target().password.reveal().to_owned();
     for program in programs() {
@@ -565,11 +565,11 @@ fn a_login_that_is_refused_during_the_run_is_told_with_host_and_port() {
         bench.script("gone.sql", "drop role guest;\n");
         let gone = bench.run(Program::Dyno, &["-n", "-f", "gone.sql", "-t", "1"]);
         assert_eq!(gone.code, Some(0), "{}", gone.stderr);
-        let told = ended.stderr.lines().find(|line| line.contains("not permitted to log in"));
-        let told = told.unwrap_or_else(|| panic!("{program:?}: {}", ended.stderr));
+        let reported = ended.stderr.lines().find(|line| line.contains("not permitted to log in"));
+        let reported = reported.unwrap_or_else(|| panic!("{program:?}: {}", ended.stderr));
         assert!(
-            told.contains("connection to server at \"") && told.contains("\", port "),
-            "{told}"
+            reported.contains("connection to server at \"") && reported.contains("\", port "),
+            "{reported}"
         );
     }
 }

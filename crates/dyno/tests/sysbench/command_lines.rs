@@ -159,7 +159,7 @@ fn a_run_that_nobody_reads_ends_as_a_broken_pipe_ends_programs() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_and_the_run_goes_on() {
+fn an_output_that_cannot_be_written_is_reported_and_the_run_goes_on() {
     let Some(server) = server::take(ServerKind::Mariadb) else { return };
     server.clear();
     run(&server, Program::Dyno, "oltp_insert --table-size=20 prepare");
@@ -172,11 +172,11 @@ fn an_output_that_cannot_be_written_is_told_and_the_run_goes_on() {
         .output()
         .expect("dyno can be started");
     assert_eq!(ended.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let reported = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(
-        told.matches("cannot write to standard output: No space left on device").count(),
+        reported.matches("cannot write to standard output: No space left on device").count(),
         1,
-        "{told}"
+        "{reported}"
     );
     let rows = server.query("SELECT COUNT(*) FROM sbtest1");
     assert_eq!(rows.first(), Some("50"));

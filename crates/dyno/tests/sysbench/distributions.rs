@@ -125,7 +125,7 @@ fn ids(program: Program, options: &[&str]) -> Vec<u32> {
 }
 
 #[test]
-fn statements_carry_keys_of_the_distribution_and_the_seed_repeats_them() {
+fn keys_follow_the_distribution_and_repeat_with_the_seed() {
     if dyno_testkit::require_server(ServerKind::Mariadb).is_none() {
         return;
     }

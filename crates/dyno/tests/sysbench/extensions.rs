@@ -36,7 +36,7 @@ fn on_server(kind: ServerKind, script: &str) -> Option<String> {
 }
 
 #[test]
-fn a_server_that_stands_still_is_a_stall_in_the_results_of_dyno_sysbench() {
+fn a_server_stall_is_reported_in_dyno_sysbench_results() {
     let kind = ServerKind::Postgres;
     let Some(server) = server::take(kind) else { return };
     server.clear();
@@ -80,16 +80,17 @@ fn prepared() -> TempDir {
 }
 
 #[test]
-fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one() {
+fn thread_counts_run_in_random_order_per_block_in_one_report() {
     let folder = prepared();
     let arguments =
         ["--threads=1,2,4", "--blocks=3", "--events=20", "--time=0", "--results=r", "run"];
     let ended = on_sqlite(&folder, &arguments);
     assert_eq!(ended.status, "0", "{ended}");
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
-    assert_eq!(told.len(), 9, "{ended}");
+    let reported: Vec<&str> =
+        ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
+    assert_eq!(reported.len(), 9, "{ended}");
     for block in 1..=3 {
-        let of_block = told.iter().filter(|line| line.contains(&format!("block {block} of 3")));
+        let of_block = reported.iter().filter(|line| line.contains(&format!("block {block} of 3")));
         let mut clients: Vec<&str> = of_block.filter_map(|line| line.rsplit(": ").next()).collect();
         clients.sort_unstable();
         assert_eq!(
@@ -99,8 +100,8 @@ fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one()
         );
     }
     assert!(
-        told.chunks(3).any(|block| !block[0].ends_with(": 1 client")),
-        "the order is drawn: {told:?}"
+        reported.chunks(3).any(|block| !block[0].ends_with(": 1 client")),
+        "the order is drawn: {reported:?}"
     );
     // Nine reports of sysbench, and one of all.
     assert_eq!(ended.stdout.matches("SQL statistics:").count(), 9, "{ended}");
@@ -112,7 +113,7 @@ fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one()
 }
 
 #[test]
-fn blocks_repeat_one_number_of_threads_and_two_such_folders_can_be_compared() {
+fn blocks_repeat_a_thread_count_and_results_can_be_compared() {
     let folder = prepared();
     for root in ["base", "new"] {
         let results = format!("--results={root}");
@@ -200,7 +201,7 @@ fn random_numbers_of_the_next_version_are_there() {
 }
 
 #[test]
-fn an_event_that_is_tried_too_often_is_given_up_and_its_thread_goes_on() {
+fn events_beyond_max_retries_are_dropped_and_threads_continue() {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let ended =
         run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
@@ -235,7 +236,7 @@ fn scripts_run_on_sqlite_as_well() {
 }
 
 #[test]
-fn what_is_cut_off_because_another_thread_cannot_begin_is_not_told_as_a_failure() {
+fn threads_aborted_by_a_failed_thread_init_report_no_sql_error() {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let database = ["--db-driver=sqlite", "--sqlite-db=file.db", "--threads=4"];
     let ended = run(folder.path(), "thread_init_fails", &[&database[..], &["run"]].concat());

@@ -110,7 +110,7 @@ fn on_each_server(check: impl Fn(&Server)) {
 const SIZE: [&str; 2] = ["--tables=2", "--table-size=300"];
 
 #[test]
-fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
+fn prepared_tables_match_sysbench_in_definition_and_data_shape() {
     on_each_server(|server| {
         for options in [&[][..], &["--auto-inc=off"], &["--create-secondary=off"], &["--threads=3"]]
         {
@@ -122,7 +122,7 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
                 }
                 server.clear();
                 let output = way.succeed(server, "oltp_read_write", &prepare).stdout;
-                let observed = format!("{}\n{}", told(&output), server.tables(true));
+                let observed = format!("{}\n{}", reported(&output), server.tables(true));
                 assert_shape(server, way);
                 let expected = expected.get_or_insert_with(|| observed.clone());
                 assert_eq!(
@@ -138,7 +138,7 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
 
 /// How often each step was told. Threads write at the same time, so that lines may run into each
 /// other.
-fn told(output: &str) -> String {
+fn reported(output: &str) -> String {
     let steps = [
         "Creating table 'sbtest",
         "Inserting 300 records into 'sbtest",

@@ -6,7 +6,7 @@ use dyno_model::limit::{Limit, LimitMetric};
 use dyno_store::TrialOutcome;
 
 #[test]
-fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes_second() {
+fn decided_primary_metric_is_headline_and_p95_stays_undecided() {
     // Thirteen times the throughput; a response time that varies too much, and a percentile without
     // transactions.
     let base = measured("a", &[100.0, 101.0, 102.0]);
@@ -39,7 +39,7 @@ fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes
 }
 
 #[test]
-fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere_is_no_better() {
+fn spec_names_primary_metric_and_a_worse_metric_decides_outcome() {
     let run = |name: &str, p95: f64| {
         let mut run = measured(name, &[100.0, 101.0, 99.0, 100.5]);
         run.plan.primary = Some(ComparisonMetric::P95Ms);
@@ -89,8 +89,8 @@ fn a_comparison_that_cannot_be_made_is_counted() {
 }
 
 #[test]
-fn the_configuration_that_heads_a_comparison_is_where_the_better_side_is_best() {
-    let shape = Shape { clients: vec![1, 20], systems: 1, has_trouble: false, ..Shape::small() };
+fn headline_configuration_has_the_highest_throughput_of_all() {
+    let shape = Shape { clients: vec![1, 20], systems: 1, has_failures: false, ..Shape::small() };
     let model =
         compared(vec![shape.run("a")], vec![shape.run("b")], &[ComparisonMetric::Throughput]);
     let rate = |pair: &ConfigurationPair| {
@@ -103,7 +103,7 @@ fn the_configuration_that_heads_a_comparison_is_where_the_better_side_is_best() 
 }
 
 #[test]
-fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
+fn limits_of_both_sides_are_paired_and_the_worst_run_counts() {
     let run = |name: &str, rate: f64, limits: &[f64]| {
         let mut run = measured(name, &[rate, rate + 1.0, rate - 1.0, rate]);
         let limit = |value: &f64| Limit {
@@ -131,7 +131,7 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
 }
 
 #[test]
-fn courses_are_drawn_where_there_is_no_curve_over_clients() {
+fn timelines_are_drawn_where_there_is_no_curve_over_clients() {
     let point = |start_s: f64, throughput: f64| TimelinePoint {
         start_s,
         length_s: 1.0,
@@ -147,18 +147,18 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
     };
     let side = |name: &str, rate: f64| {
         let run = measured(name, &[rate; 3]);
-        let course = |(trial, _): (&String, &TrialOutcome)| {
+        let timeline = |(trial, _): (&String, &TrialOutcome)| {
             let points =
                 (0..200).map(|second| point(f64::from(second), rate + f64::from(second % 2)));
             ((name.to_owned(), trial.clone()), points.collect())
         };
-        let courses = run.outcomes.iter().map(course).collect();
-        Side { folder: name.to_owned(), runs: vec![run], courses }
+        let timelines = run.outcomes.iter().map(timeline).collect();
+        Side { folder: name.to_owned(), runs: vec![run], timelines }
     };
     let (base, new) = (side("a", 100.0), side("b", 1_300.0));
     let model =
-        compare(&base, &new, &question(&[ComparisonMetric::Throughput])).expect("comparable");
-    let [pair] = &model.courses[..] else { panic!("{:?}", model.courses) };
+        compare(&base, &new, &options(&[ComparisonMetric::Throughput])).expect("comparable");
+    let [pair] = &model.timelines[..] else { panic!("{:?}", model.timelines) };
     assert!(pair.base.len() <= 60 && pair.base.len() == pair.new.len());
     assert_eq!(
         (pair.base[0].at_s, pair.base[0].throughput, pair.new[0].throughput),
@@ -167,5 +167,5 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
     let shape = Shape { clients: vec![1, 20], systems: 1, ..Shape::small() };
     let model =
         compared(vec![shape.run("a")], vec![shape.run("b")], &[ComparisonMetric::Throughput]);
-    assert_eq!(model.courses, []);
+    assert_eq!(model.timelines, []);
 }

@@ -19,15 +19,15 @@ use std::collections::BTreeSet;
 const THROUGHPUT: &[ComparisonMetric] = &[ComparisonMetric::Throughput];
 
 fn side(runs: Vec<Run>) -> Side {
-    Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
+    Side { folder: "side".to_owned(), runs, timelines: BTreeMap::new() }
 }
 
-fn question(metrics: &[ComparisonMetric]) -> Question {
-    Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
+fn options(metrics: &[ComparisonMetric]) -> CompareOptions {
+    CompareOptions { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
 }
 
 fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[ComparisonMetric]) -> CompareModel {
-    compare(&side(base), &side(new), &question(metrics)).expect("comparable")
+    compare(&side(base), &side(new), &options(metrics)).expect("comparable")
 }
 
 fn throughput(model: &CompareModel) -> &MetricPair {
@@ -199,13 +199,13 @@ fn invalid_trials_are_left_out_and_told() {
     assert_eq!(throughput(&model).verdict, Verdict::Equivalent);
     assert_eq!((model.new.trials_measured, model.new.trials_valid), (4, 3));
     let because = Warning::GeneratorBusy { share: 0.95 };
-    let told =
+    let reported =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 1, measured: 4, because };
-    assert!(model.warnings.iter().any(|warning| warning.kind == told), "{:?}", model.warnings);
+    assert!(model.warnings.iter().any(|warning| warning.kind == reported), "{:?}", model.warnings);
 }
 
 #[test]
-fn trials_of_a_busy_generator_are_not_told_as_failures_of_transactions() {
+fn busy_generator_outranks_failures_as_invalid_trial_reason() {
     let mut new = measured("b", &[100.0, 101.0, 102.0]);
     each_record(&mut new, |_, record| {
         record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
@@ -213,9 +213,9 @@ fn trials_of_a_busy_generator_are_not_told_as_failures_of_transactions() {
     });
     let model = compared(vec![measured("a", &[100.0; 3])], vec![new], THROUGHPUT);
     let because = Warning::GeneratorBusy { share: 0.95 };
-    let told =
+    let reported =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
-    assert!(model.warnings.iter().any(|warning| warning.kind == told), "{:?}", model.warnings);
+    assert!(model.warnings.iter().any(|warning| warning.kind == reported), "{:?}", model.warnings);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn conditions_that_differ_are_named_with_both_values() {
 }
 
 #[test]
-fn runs_of_a_side_that_differ_among_themselves_are_told_too() {
+fn runs_of_a_side_that_differ_among_themselves_are_reported_too() {
     let with = |name: &str, kernel: &str| {
         let mut run = measured(name, &[100.0; 3]);
         run.environment.kernel = kernel.to_owned();
@@ -269,14 +269,14 @@ fn runs_of_a_side_that_differ_among_themselves_are_told_too() {
 }
 
 #[test]
-fn the_time_between_the_sides_is_told() {
+fn the_time_between_the_sides_is_reported() {
     let at = |name: &str, from: &str, to: &str| {
         let mut run = measured(name, &[100.0; 3]);
         (run.started_at, run.ended_at) =
             (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
         run
     };
-    let told = |base: Vec<Run>, new: Vec<Run>| {
+    let reported = |base: Vec<Run>, new: Vec<Run>| {
         let model = compared(base, new, THROUGHPUT);
         let warnings =
             model.warnings.into_iter().filter(|warning| warning.severity == Severity::Note);
@@ -284,16 +284,16 @@ fn the_time_between_the_sides_is_told() {
     };
     let (early, late) = (|| at("a", "10:00:00", "10:10:00"), || at("b", "11:10:00", "11:20:00"));
     let after = |first| CompareWarningKind::OneAfterTheOther { first, gap_s: 3_600.0 };
-    assert_eq!(told(vec![early()], vec![late()]), after(SideName::Base));
-    assert_eq!(told(vec![late()], vec![early()]), after(SideName::New));
+    assert_eq!(reported(vec![early()], vec![late()]), after(SideName::Base));
+    assert_eq!(reported(vec![late()], vec![early()]), after(SideName::New));
     let middle = at("c", "10:30:00", "10:40:00");
-    assert_eq!(told(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
+    assert_eq!(reported(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
 }
 
 /// The error of runs that are not repeats.
 fn no_repeats(first: Run, second: Run) -> String {
     let other = measured("other", &[100.0; 3]);
-    let error = compare(&side(vec![first, second]), &side(vec![other]), &question(&METRICS));
+    let error = compare(&side(vec![first, second]), &side(vec![other]), &options(&METRICS));
     error.expect_err("no repeats").to_string()
 }
 
@@ -361,7 +361,7 @@ fn a_run_on_both_sides_is_an_error() {
     let error = compare(
         &side(vec![measured("a", &[1.0; 3])]),
         &side(vec![measured("b", &[1.0; 3]), measured("a", &[1.0; 3])]),
-        &question(&METRICS),
+        &options(&METRICS),
     );
     assert_eq!(error, Err(CompareError::SameRun { run: "a".to_owned() }));
 }
@@ -380,12 +380,12 @@ fn matched(
     new: &[&str],
     asked: &[&str],
 ) -> Result<Vec<(String, String)>, CompareError> {
-    let question = Question {
+    let options = CompareOptions {
         systems: asked.iter().map(|text| (*text).to_owned()).collect(),
-        ..question(THROUGHPUT)
+        ..options(THROUGHPUT)
     };
     let sides = (side(vec![of_systems("a", base)]), side(vec![of_systems("b", new)]));
-    let model = compare(&sides.0, &sides.1, &question)?;
+    let model = compare(&sides.0, &sides.1, &options)?;
     let names = |pair: ConfigurationPair| {
         (pair.name.system.clone(), pair.system_new.unwrap_or(pair.name.system))
     };
@@ -393,7 +393,7 @@ fn matched(
 }
 
 #[test]
-fn systems_are_matched_by_name_then_by_being_the_only_ones_then_by_request() {
+fn systems_match_by_name_or_if_single_or_by_explicit_mapping() {
     let pairs = |pairs: &[(&str, &str)]| -> Result<Vec<(String, String)>, CompareError> {
         Ok(pairs.iter().map(|(one, other)| ((*one).to_owned(), (*other).to_owned())).collect())
     };
@@ -421,7 +421,7 @@ fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
 }
 
 #[test]
-fn other_options_of_the_workload_are_another_configuration_and_new_ones_are_a_warning() {
+fn changed_workload_options_prevent_comparison_new_ones_warn() {
     let with = |name: &str, option: &str, value: i64| {
         let mut run = measured(name, &[100.0; 3]);
         let options = &mut run.plan.configurations[0].workload.options.0;
@@ -430,7 +430,7 @@ fn other_options_of_the_workload_are_another_configuration_and_new_ones_are_a_wa
     };
     let (base, other) = (side(vec![with("a", "rows", 100)]), side(vec![with("b", "rows", 5)]));
     let error =
-        compare(&base, &other, &question(&METRICS)).expect_err("nothing to compare").to_string();
+        compare(&base, &other, &options(&METRICS)).expect_err("nothing to compare").to_string();
     assert!(error.ends_with("nothing to compare; rows: 100 in BASE, 5 in NEW"), "{error}");
     let model = compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], THROUGHPUT);
     let expected = ("extra".to_owned(), "-".to_owned(), "5".to_owned());
@@ -438,7 +438,7 @@ fn other_options_of_the_workload_are_another_configuration_and_new_ones_are_a_wa
 }
 
 #[test]
-fn what_runs_beside_on_one_side_is_a_warning_and_its_audit_counts() {
+fn different_background_workloads_warn_and_their_audits_count() {
     let with = |name: &str, clients: u32, found: u64| {
         let mut run = measured(name, &[100.0, 101.0, 102.0]);
         let workload = run.plan.configurations[0].workload.clone();
@@ -528,11 +528,11 @@ fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
 }
 
 #[test]
-fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
+fn welch_verdict_is_kept_and_rank_test_disagreement_warns() {
     let steady = [100.0, 101.0, 102.0, 99.0, 98.0, 100.5];
     // One trial far below hides the difference from Welch's test.
     let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
-    let told = |new: &[f64]| {
+    let reported = |new: &[f64]| {
         let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], THROUGHPUT);
         let kind = model.warnings.iter().find_map(|warning| match &warning.kind {
             CompareWarningKind::RanksDisagree { comparisons } => {
@@ -542,21 +542,21 @@ fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
         });
         (throughput(&model).verdict, kind)
     };
-    let (verdict, kind) = told(&with_outlier);
+    let (verdict, kind) = reported(&with_outlier);
     assert_eq!(verdict, Verdict::Inconclusive);
     let (severity, comparisons) = kind.expect("a warning");
     assert_eq!(
         (severity, comparisons.len(), comparisons[0].1),
         (Severity::Warning, 1, ComparisonMetric::Throughput)
     );
-    assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
-    assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
+    assert_eq!(reported(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
+    assert_eq!(reported(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
     // With five trials rank tests have little power; this does not count as disagreement.
-    assert_eq!(told(&with_outlier[..5]).1, None);
+    assert_eq!(reported(&with_outlier[..5]).1, None);
 }
 
 #[test]
-fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
+fn percentile_is_skipped_if_one_trial_has_too_few_transactions() {
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[80.0, 81.0, 82.0, 80.5]);
     each_record(&mut new, |i, record| {
@@ -576,7 +576,7 @@ fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
 }
 
 #[test]
-fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
+fn throughput_at_fixed_rate_is_compared_only_if_sole_metric() {
     let run = |name: &str, rates: [Option<f64>; 2]| {
         let mut run = measured(name, &[100.0, 101.0, 99.0]);
         run.plan
@@ -586,15 +586,15 @@ fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
             .for_each(|(configuration, rate)| configuration.load.rate = rate);
         run
     };
-    let told = |rate: Option<f64>, metrics: &[ComparisonMetric]| {
+    let reported = |rate: Option<f64>, metrics: &[ComparisonMetric]| {
         let model = compared(vec![run("base", [rate; 2])], vec![run("new", [rate; 2])], metrics);
         model.configurations[0].metrics.iter().map(|pair| pair.metric).collect::<Vec<_>>()
     };
     let all: Vec<ComparisonMetric> =
         METRICS.into_iter().filter(|metric| metric.searched().is_none()).collect();
-    assert_eq!(told(None, &METRICS), all);
-    assert_eq!(told(Some(500.0), &METRICS), all[1..]);
-    assert_eq!(told(Some(500.0), THROUGHPUT), [ComparisonMetric::Throughput]);
+    assert_eq!(reported(None, &METRICS), all);
+    assert_eq!(reported(Some(500.0), &METRICS), all[1..]);
+    assert_eq!(reported(Some(500.0), THROUGHPUT), [ComparisonMetric::Throughput]);
 }
 
 /// Runs of two configurations in four blocks, with the given throughput per block.
@@ -617,7 +617,7 @@ fn two_configurations(name: &str, of: [[f64; 4]; 2]) -> Run {
 }
 
 #[test]
-fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
+fn overall_change_is_found_when_no_single_pair_is_significant() {
     // About 5 % fewer; within a block configurations vary against each other, while blocks hardly
     // differ.
     let base = [[10_000.0, 10_500.0, 9_500.0, 10_150.0], [20_000.0, 19_400.0, 20_800.0, 20_300.0]];
@@ -637,7 +637,7 @@ fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
 }
 
 #[test]
-fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_several() {
+fn variance_between_runs_enters_the_error_with_several_runs() {
     let rates = |level: f64| {
         [
             [1.0, 1.01, 0.99, 1.0].map(|it| it * level * 10_000.0),
@@ -683,9 +683,12 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         let names = model.statements.iter().map(|it| (it.statement.clone(), it.effect.verdict));
         names.collect::<Vec<_>>()
     };
-    let told = verdicts(1.3);
-    assert_eq!(told[0].1, Some(Verdict::Worse), "{told:?}");
-    assert!(told[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)), "{told:?}");
+    let reported = verdicts(1.3);
+    assert_eq!(reported[0].1, Some(Verdict::Worse), "{reported:?}");
+    assert!(
+        reported[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)),
+        "{reported:?}"
+    );
     // Where no question is decided, statements are not mentioned.
     let run_with = |name: &str| {
         let mut changed = run(name, 1.0);

@@ -24,9 +24,8 @@ fn runs_of_another_schema_are_no_repeats() {
         side(vec![with("a", None, 5), with("b", Some("orders_n"), 5)]),
         side(vec![measured("c", &[100.0; 3])]),
     );
-    let error = compare(&sides.0, &sides.1, &question(&METRICS))
-        .expect_err("an index was made")
-        .to_string();
+    let error =
+        compare(&sides.0, &sides.1, &options(&METRICS)).expect_err("an index was made").to_string();
     let expected = "are no repeats of the same thing: INDEX orders_n ON orders is - in the one and btree (n) in the other";
     assert!(error.ends_with(expected), "{error}");
     // Runs of older versions have no schema, and numbers of rows may change.
@@ -35,7 +34,7 @@ fn runs_of_another_schema_are_no_repeats() {
 }
 
 #[test]
-fn a_schema_that_changes_within_a_run_does_not_keep_the_run_from_being_compared() {
+fn schema_change_within_a_run_does_not_prevent_comparison() {
     let mut changing = with("a", None, 5);
     let changed = with("b", Some("orders_n"), 5);
     let schema = changed.outcomes.values().find_map(|outcome| match outcome {
@@ -74,14 +73,14 @@ fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
     };
     let (base, new) = sides(Some("orders_n"));
     let error =
-        compare(&base, &new, &question(&METRICS)).expect_err("an index was made").to_string();
+        compare(&base, &new, &options(&METRICS)).expect_err("an index was made").to_string();
     assert!(error.contains("INDEX orders_n ON orders is - in the one"), "{error}");
     let (base, new) = sides(None);
-    compare(&base, &new, &question(&METRICS)).expect("one schema");
+    compare(&base, &new, &options(&METRICS)).expect("one schema");
 }
 
 #[test]
-fn a_schema_and_sizes_that_differ_between_the_sides_are_told() {
+fn a_schema_and_sizes_that_differ_between_the_sides_are_reported() {
     let text =
         |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
     let model = compared(

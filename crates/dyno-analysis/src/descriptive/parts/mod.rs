@@ -46,7 +46,7 @@ fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Pa
     let Some(Stages { by, stages }) = &plan.load.stages else { return Vec::new() };
     let mut start = plan.load.warmup;
     let row = |(index, stage): (usize, &Stage)| {
-        let part = Part::Stage { by: *by, course: course(start, stage) };
+        let part = Part::Stage { by: *by, profile: profile(start, stage) };
         let mut row = row(view, configuration, &LimitPart::Stage(stage.name.clone()), part);
         let records = view.valid(configuration).filter_map(|record| record.stages.get(index));
         let responses: Vec<_> = records.filter_map(|record| record.response.as_ref()).collect();
@@ -66,7 +66,7 @@ fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Pa
 }
 
 /// Both ends of each segment of a stage.
-fn course(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
+fn profile(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
     let mut points = Vec::new();
     for segment in &stage.segments {
         points.push(LoadPoint { at_s: start.as_secs_f64(), load: segment.from });

@@ -73,7 +73,7 @@ fn counts(figures: &Figures) -> [u64; 3] {
 }
 
 #[test]
-fn transactions_of_each_name_have_a_row_with_means_over_trials_and_sums() {
+fn named_transactions_have_rows_of_trial_means_and_sums() {
     let model = analyse(&run());
     let rows = transactions(&model);
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
@@ -128,7 +128,7 @@ fn spread(own: &[&str]) -> RunData {
 }
 
 #[test]
-fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_is_told() {
+fn databases_have_rows_and_least_and_most_served_are_reported() {
     let model = analyse(&spread(&["read", "pay"]));
     let clients = |row: &PartRow| match row.part {
         Part::Database { clients } => Some(clients),
@@ -230,9 +230,9 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let found: Vec<LimitVerdict> =
         limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
     assert_eq!(found, expected, "{written:#?}");
-    let told =
+    let reported =
         analyse(&data).conclusions.into_iter().filter(|it| matches!(it, Conclusion::Limit { .. }));
-    assert_eq!(told.count(), written.len(), "the same limit on two transactions is two");
+    assert_eq!(reported.count(), written.len(), "the same limit on two transactions is two");
 }
 
 /// The same run with a background report, which takes 2 s and lost two of its payments in one
@@ -290,7 +290,7 @@ fn with_report() -> RunData {
 }
 
 #[test]
-fn a_background_workload_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
+fn background_row_has_trial_means_sums_and_the_worst_audit() {
     let model = analyse(&with_report());
     let mut rows = model.parts(Scope::Background);
     let row = rows.next().expect("one workload");
@@ -321,7 +321,7 @@ fn a_background_workload_without_a_valid_trial_has_no_counts() {
 }
 
 #[test]
-fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
+fn failed_background_workload_counts_against_its_configuration() {
     use crate::model::{NotWorkingReason as Reason, Verdict};
     use dyno_model::warning::Warning;
     let failures = |share| vec![Warning::Failures { failed: 1_000, share }];
@@ -342,7 +342,7 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
     ];
     for (started, committed, open_loop, warnings, expected) in rows {
         let mut data =
-            Shape { clients: vec![8], blocks: 5, has_trouble: false, ..Shape::small() }.read();
+            Shape { clients: vec![8], blocks: 5, has_failures: false, ..Shape::small() }.read();
         let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
         let plan = BackgroundPlan {
             name: "report".to_owned(),
@@ -396,8 +396,8 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
             model.configurations.iter().map(|row| row.not_working.map(|it| it.because)).collect();
         assert_eq!(held, [None, expected], "{case}");
         let verdict = model.comparisons[0].effect.verdict;
-        let told = if expected.is_some() { Verdict::Invalid } else { Verdict::Better };
-        assert_eq!(verdict, Some(told), "{case}");
+        let reported = if expected.is_some() { Verdict::Invalid } else { Verdict::Better };
+        assert_eq!(verdict, Some(reported), "{case}");
         let broken: Vec<bool> =
             model.limits.iter().map(|row| row.verdict == LimitVerdict::Failed).collect();
         assert_eq!(broken, [expected.is_some(); 2], "{case}: {:?}", model.limits);
@@ -431,7 +431,7 @@ fn limits_are_of_the_workload_beside_that_they_name() {
 }
 
 #[test]
-fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself_did_not_work() {
+fn background_limit_passes_when_a_main_workload_trial_failed() {
     let mut data = with_report();
     let own = Limit {
         metric: LimitMetric::P99,
@@ -460,7 +460,7 @@ fn staged() -> ReportModel {
 }
 
 fn staged_with(limits: Vec<Limit>) -> ReportModel {
-    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::small() }.read();
     let segment = |length: u64, from, to| Segment { length: Nanos(length * SECOND), from, to };
     let stages = vec![
         Stage { name: "usual".to_owned(), segments: vec![segment(2, 100.0, 100.0)] },
@@ -533,14 +533,14 @@ fn stages_are_means_over_the_valid_trials() {
 }
 
 #[test]
-fn the_course_of_a_stage_begins_where_the_one_before_ends() {
+fn the_profile_of_a_stage_begins_where_the_one_before_ends() {
     let model = staged();
-    let course = |row: &PartRow| match &row.part {
-        Part::Stage { course, .. } => course.iter().map(|it| (it.at_s, it.load)).collect(),
+    let profile = |row: &PartRow| match &row.part {
+        Part::Stage { profile, .. } => profile.iter().map(|it| (it.at_s, it.load)).collect(),
         _ => Vec::new(),
     };
-    assert_eq!(course(&model.parts[0]), [(1.0, 100.0), (3.0, 100.0)]);
-    assert_eq!(course(&model.parts[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
+    assert_eq!(profile(&model.parts[0]), [(1.0, 100.0), (3.0, 100.0)]);
+    assert_eq!(profile(&model.parts[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
     assert!(analyse(&Shape::small().read()).parts.is_empty());
 }
 
@@ -576,7 +576,7 @@ fn limits_of_a_stage_are_about_its_figures() {
         "{:?}",
         model.limits
     );
-    let told: Vec<Option<&str>> = model
+    let reported: Vec<Option<&str>> = model
         .conclusions
         .iter()
         .filter_map(|it| {
@@ -587,8 +587,8 @@ fn limits_of_a_stage_are_about_its_figures() {
             }
         })
         .collect();
-    assert_eq!(told.len(), 6, "the same limit on two stages is two");
-    assert!(told.iter().all(Option::is_some));
+    assert_eq!(reported.len(), 6, "the same limit on two stages is two");
+    assert!(reported.iter().all(Option::is_some));
 }
 
 #[test]

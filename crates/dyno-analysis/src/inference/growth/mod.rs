@@ -10,8 +10,8 @@ use crate::comparisons::{self, SideValues};
 use crate::eligibility::Eligibility;
 use crate::estimate::estimate;
 use crate::model::{
-    Conclusion, Estimate, Figures, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment,
-    GrowthPoint, Metric, Range, ReportModel, StepComparison, Verdict,
+    Conclusion, Estimate, Figures, Growth, GrowthLead, GrowthMoment, GrowthPoint, GrowthSeries,
+    GrowthTrial, Metric, Range, ReportModel, StepComparison, Verdict,
 };
 use crate::resources::{self, Stretch};
 use crate::view::View;
@@ -45,7 +45,7 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
     let of = |configuration: usize| {
         trials.iter().filter(move |trial| trial.record.trial.configuration == configuration)
     };
-    let line = |configuration: usize| {
+    let series = |configuration: usize| {
         of(configuration).next()?;
         let step = |step| {
             let (from, to) = bounds(step);
@@ -55,13 +55,13 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
                 .collect();
             means(&seen)
         };
-        Some(GrowthLine {
+        Some(GrowthSeries {
             configuration,
             steps: (0..milestones.len()).map(step).collect(),
-            courses: of(configuration).map(Grown::course).collect(),
+            trials: of(configuration).map(Grown::trial).collect(),
         })
     };
-    let lines = (0..view.plan().configurations.len()).filter_map(line).collect();
+    let series = (0..view.plan().configurations.len()).filter_map(series).collect();
     let side =
         |configuration: usize, step: usize| side_values(view, &trials, configuration, bounds(step));
     let comparisons = comparisons::step_by_step(view, milestones.len(), &side);
@@ -69,7 +69,7 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
         .into_iter()
         .map(|(step, comparison)| StepComparison { step, comparison })
         .collect();
-    Some(Growth { rows_before, milestones, lines, comparisons })
+    Some(Growth { rows_before, milestones, series, comparisons })
 }
 
 /// The values of a configuration's trials in a step. A trial that did not finish the step because
@@ -224,7 +224,7 @@ impl<'a> Grown<'a> {
         })
     }
 
-    fn course(&self) -> GrowthCourse {
+    fn trial(&self) -> GrowthTrial {
         let stretches = self.path.len() - 1;
         let each = stretches.div_ceil(POINTS_MAX).max(1);
         let is_point = |from: usize, to: usize| {
@@ -250,7 +250,7 @@ impl<'a> Grown<'a> {
                 rows_per_second: if length > 0.0 { (r1 - r0) / length } else { 0.0 },
             }
         };
-        GrowthCourse {
+        GrowthTrial {
             trial: self.record.trial.id.clone(),
             is_usable: self.is_usable(),
             points: places.windows(2).map(point).collect(),
@@ -278,9 +278,9 @@ fn means(steps: &[Step]) -> Figures {
     Figures::from(figures.map(|(metric, it)| (metric, it.map(Into::into))))
 }
 
-/// Maximum number of configurations with a statement about their course; more are only shown in the
+/// Maximum number of configurations with a statement about their steps; more are only shown in the
 /// table.
-const COURSES_MAX: usize = 8;
+const STATEMENTS_MAX: usize = 8;
 
 /// Statements about growth, crossings first.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
@@ -296,14 +296,15 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let lead = |lead: GrowthLead| Conclusion::GrowthLead { lead };
     let mut conclusions: Vec<Conclusion> = crossings.into_iter().map(crossing).collect();
     conclusions.extend(constant.into_iter().flatten().map(lead));
-    conclusions
-        .extend(growth.lines.iter().take(COURSES_MAX).filter_map(|line| course(growth, line)));
+    conclusions.extend(
+        growth.series.iter().take(STATEMENTS_MAX).filter_map(|series| steps(growth, series)),
+    );
     conclusions
 }
 
 fn step_rate(growth: &Growth, configuration: usize, step: usize) -> Option<f64> {
-    let line = growth.lines.iter().find(|line| line.configuration == configuration)?;
-    line.steps.get(step)?.value(Metric::RowThroughput)
+    let series = growth.series.iter().find(|series| series.configuration == configuration)?;
+    series.steps.get(step)?.value(Metric::RowThroughput)
 }
 
 /// Sequences of steps with the same side ahead. An undecided step between two steps of the same
@@ -352,9 +353,9 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
 }
 
 /// The fastest and the slowest step of a configuration compared with its last one.
-fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
+fn steps(growth: &Growth, series: &GrowthSeries) -> Option<Conclusion> {
     let moment = |step: usize| {
-        let figures = &line.steps[step];
+        let figures = &series.steps[step];
         let (rows_from, rows_to) = growth.bounds(step);
         Some(GrowthMoment {
             rows_from,
@@ -364,13 +365,13 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
             disk_busy_percent: figures.value(Metric::DiskBusy),
         })
     };
-    let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();
+    let moments: Vec<GrowthMoment> = (0..series.steps.len()).filter_map(moment).collect();
     let last = *moments.last()?;
     // The first of equal steps.
     let fastest =
         *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
     let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
-    Some(Conclusion::GrowthCourse { configuration: line.configuration, fastest, slowest, last })
+    Some(Conclusion::GrowthSteps { configuration: series.configuration, fastest, slowest, last })
 }
 
 #[cfg(test)]

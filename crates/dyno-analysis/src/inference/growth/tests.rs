@@ -12,7 +12,7 @@ fn record() -> TrialRecord {
 }
 
 #[test]
-fn rows_come_evenly_inside_an_interval_and_a_stall_belongs_to_the_step_after_it() {
+fn rows_are_interpolated_and_a_stall_counts_in_the_next_step() {
     let record = record();
     let path = vec![(0.0, 100.0), (1.0, 300.0), (2.0, 300.0), (3.0, 400.0)];
     let trial = Grown { record: &record, samples: &[], path };
@@ -44,7 +44,7 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
         (growth.rows_before, growth.milestones.len(), growth.milestones[9]),
         (0, 10, TARGET)
     );
-    let rates: Vec<f64> = growth.lines[0]
+    let rates: Vec<f64> = growth.series[0]
         .steps
         .iter()
         .map(|step| step.value(Metric::RowThroughput).expect("finished").round())
@@ -52,7 +52,7 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
     // 22,500 rows a second plus 2 % in the mean block; 5,000 after half of the rows.
     assert!((22_750.0..=23_125.0).contains(&rates[0]), "{rates:?}");
     assert!((5_075.0..=5_125.0).contains(&rates[9]), "{rates:?}");
-    let last = &growth.lines[0].steps[9];
+    let last = &growth.series[0].steps[9];
     assert_eq!(last.estimate(Metric::RowThroughput).map(|rate| rate.repeats), Some(3));
     assert_eq!(last.value(Metric::HostCpu).map(f64::round), Some(50.0));
     assert_eq!(last.value(Metric::DiskBusy).map(f64::round), Some(100.0));
@@ -60,12 +60,12 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
     assert_eq!(last.value(Metric::DiskWritten).map(f64::round), Some(3e6));
     assert!(
         last.value(Metric::Data).expect("seen")
-            > growth.lines[0].steps[0].value(Metric::Data).expect("seen")
+            > growth.series[0].steps[0].value(Metric::Data).expect("seen")
     );
 }
 
 #[test]
-fn without_enough_blocks_nobody_is_said_to_be_ahead() {
+fn without_enough_blocks_nobody_is_reported_to_be_ahead() {
     let model = analyse(&grown_run(2));
     assert!(model.growth.is_some_and(|growth| {
         growth.comparisons.iter().all(|step| step.comparison.effect.verdict.is_none())
@@ -97,7 +97,7 @@ fn a_trial_that_ended_early_counts_in_the_steps_that_it_finished() {
     record.warnings.push(Warning::CutShort { reason: "the table is full".into() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let repeats = |step: usize| {
-        growth.lines[0].steps[step].estimate(Metric::RowThroughput).map(|rate| rate.repeats)
+        growth.series[0].steps[step].estimate(Metric::RowThroughput).map(|rate| rate.repeats)
     };
     assert_eq!((repeats(0), repeats(9)), (Some(3), Some(2)));
 }
@@ -109,7 +109,7 @@ fn a_timeline_with_a_hole_is_not_put_on_the_axis() {
     data.trials.get_mut(&id).expect("measured").timeline.remove(1);
     let configuration = data.run.plan.trials[0].configuration;
     let growth = analyse(&data).growth.expect("the other trial's table grows");
-    assert!(growth.lines.iter().all(|line| line.configuration != configuration));
+    assert!(growth.series.iter().all(|series| series.configuration != configuration));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
     let growth = analyse(&data).growth.expect("its tables grow");
     let of = |step: usize| {
         let compared = growth.comparisons.iter().find(|it| it.step == step).expect("compared");
-        let rate = growth.lines[0].steps[step].estimate(Metric::RowThroughput).expect("finished");
+        let rate = growth.series[0].steps[step].estimate(Metric::RowThroughput).expect("finished");
         (
             rate.interval.is_some(),
             compared.comparison.effect.p.is_some(),
@@ -134,7 +134,7 @@ fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
 }
 
 #[test]
-fn a_trial_that_did_not_finish_a_step_is_held_against_its_configuration_there() {
+fn growth_step_is_invalid_if_a_trial_did_not_finish_it() {
     let mut data = grown_run(4);
     // The second configuration is faster at the end; in one of four blocks its table reached its
     // target earlier.

@@ -12,7 +12,7 @@ use dyno_store::{RunData, TrialOutcome};
 /// transactions per second.
 fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
     let mut data =
-        Shape { clients: vec![1, 8], blocks, has_trouble: false, ..Shape::small() }.read();
+        Shape { clients: vec![1, 8], blocks, has_failures: false, ..Shape::small() }.read();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.work = Some(work(record.trial.block) * record.measured.as_secs_f64());
@@ -31,7 +31,7 @@ fn verdicts(rows: &[LimitRow]) -> Vec<LimitVerdict> {
 }
 
 #[test]
-fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
+fn limit_verdict_follows_from_the_mean_and_its_interval() {
     // Logarithms vary by 2 %.
     let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
     let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMetric::Throughput, value));
@@ -92,7 +92,7 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
 }
 
 #[test]
-fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_to_measure() {
+fn percentile_shortage_reports_count_and_required_duration() {
     let mut data = run(3, |_| 5_000.0);
     let mut fewest = u64::MAX;
     for outcome in data.run.outcomes.values_mut() {
@@ -250,7 +250,7 @@ fn failed_transactions_are_counted_over_trials_however_many_they_are() {
 }
 
 #[test]
-fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
+fn lower_bound_can_fail_a_latency_limit_but_never_pass_it() {
     let mut data = run(3, |_| 5_000.0);
     let id = data
         .run
@@ -270,7 +270,7 @@ fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
 }
 
 #[test]
-fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at() {
+fn early_stopping_limits_are_judged_at_a_stricter_level() {
     let of = |aborts: bool| {
         let mut data = run(4, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
         data.run
@@ -293,7 +293,7 @@ fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at(
 
 #[test]
 fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
-    let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::rush() }.read();
     let lost = |data: &RunData, row: &LimitRow| {
         let mut checks = data.run.outcomes.values().filter_map(|outcome| match outcome {
             TrialOutcome::Finished(record) if record.trial.configuration == row.configuration => {

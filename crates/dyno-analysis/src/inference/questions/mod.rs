@@ -3,11 +3,11 @@
 //! strata are blocks, server starts within blocks, and data sets within starts.
 
 use crate::estimate::count;
-use crate::lines::level_name;
 use crate::model::{
     ComparisonOf, Interaction, InteractionWith, LevelRatio, RatioScatter, Scatter, Varied,
 };
 use crate::pairs::Pair;
+use crate::series::level_name;
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::mixed::{self, Fit, Row};
 use crate::stats::strata::{self, GroupedValue};
@@ -181,8 +181,9 @@ fn within(view: &View<'_>, metric: ComparisonMetric, configurations: &[usize]) -
     let rates = |record: &&TrialRecord| {
         let timeline =
             view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
-        let counted = timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
-        counted.map(|line| line.committed as f64 / line.length_s).collect()
+        let counted =
+            timeline.iter().filter(|series| !series.is_warmup && is_rate(series.length_s));
+        counted.map(|series| series.committed as f64 / series.length_s).collect()
     };
     let trials: Vec<Vec<f64>> = records.map(rates).collect();
     if metric == ComparisonMetric::Throughput { variance_of_means(&trials) } else { None }
@@ -204,27 +205,27 @@ pub(crate) struct InteractionFactor {
 
 /// The interaction factors of pairs. The compared level is the same in all pairs, so it is not
 /// among them.
-pub(crate) fn interaction_factors(cells: &[PairContext<'_>]) -> Vec<InteractionFactor> {
-    let factors = cells.first().map_or(0, |cell| cell.levels.len());
+pub(crate) fn interaction_factors(pairs: &[PairContext<'_>]) -> Vec<InteractionFactor> {
+    let factors = pairs.first().map_or(0, |pair| pair.levels.len());
     let factors = (0..factors).map(|factor| InteractionWith::Level { factor });
     let all = [InteractionWith::Clients, InteractionWith::System].into_iter().chain(factors);
     let interaction = |with: InteractionWith| {
-        let level = |cell: &PairContext<'_>| match with {
-            InteractionWith::Clients => cell.clients.to_string(),
-            InteractionWith::System => cell.system.to_owned(),
-            InteractionWith::Level { factor } => cell.levels[factor].clone(),
+        let level = |pair: &PairContext<'_>| match with {
+            InteractionWith::Clients => pair.clients.to_string(),
+            InteractionWith::System => pair.system.to_owned(),
+            InteractionWith::Level { factor } => pair.levels[factor].clone(),
         };
-        InteractionFactor { with, levels: lists::grouped(cells.iter().map(level).zip(0..)) }
+        InteractionFactor { with, levels: lists::grouped(pairs.iter().map(level).zip(0..)) }
     };
     all.map(interaction).filter(|interaction| interaction.levels.len() > 1).collect()
 }
 
 /// The dimensions other than the compared one in which pairs differ.
-pub(crate) fn varied(cells: &[PairContext<'_>]) -> Vec<Varied> {
+pub(crate) fn varied(pairs: &[PairContext<'_>]) -> Vec<Varied> {
     let levels = |interaction: InteractionFactor| {
         interaction.levels.into_iter().map(|(name, _)| name).collect()
     };
-    interaction_factors(cells)
+    interaction_factors(pairs)
         .into_iter()
         .map(|interaction| Varied { what: interaction.with, levels: levels(interaction) })
         .collect()
@@ -261,11 +262,11 @@ pub(crate) struct Model {
 }
 
 /// Weights of the means for the mean effect over some pairs, given by index.
-fn weights(sides: &[[usize; 2]], cells: &[usize]) -> Vec<f64> {
+fn weights(sides: &[[usize; 2]], pairs: &[usize]) -> Vec<f64> {
     let means = sides.iter().flatten().max().map_or(0, |last| last + 1);
     let mut weights = vec![0.0; means];
-    let share = 1.0 / cells.len() as f64;
-    for [subject, baseline] in cells.iter().map(|cell| sides[*cell]) {
+    let share = 1.0 / pairs.len() as f64;
+    for [subject, baseline] in pairs.iter().map(|pair| sides[*pair]) {
         weights[subject] += share;
         weights[baseline] -= share;
     }
@@ -315,7 +316,7 @@ impl Model {
         share: f64,
     ) -> Option<Interaction> {
         let effects: Vec<Vec<f64>> =
-            interaction.levels.iter().map(|(_, cells)| weights(&self.sides, cells)).collect();
+            interaction.levels.iter().map(|(_, pairs)| weights(&self.sides, pairs)).collect();
         let mean =
             |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
         let apart: Vec<Vec<f64>> = effects

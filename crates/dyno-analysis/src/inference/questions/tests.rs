@@ -74,7 +74,7 @@ fn throughput<'a>(model: &'a ReportModel, of: &ComparisonOf) -> &'a Question {
 const VARIANT: ComparisonOf = ComparisonOf::Level { factor: 0 };
 
 #[test]
-fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
+fn overall_effect_is_estimated_over_all_pairs_of_a_question() {
     // The second variant is 5 % slower everywhere.
     let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
     let question = throughput(&model, &VARIANT);
@@ -83,7 +83,7 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
         ("in-place", "read-modify-write")
     );
     assert_eq!(
-        (question.cells, question.mixes, question.clients.as_slice()),
+        (question.pairs, question.mixes, question.clients.as_slice()),
         (6, 2, &[4, 64, 512][..])
     );
     assert_eq!(question.effect.verdict, Some(Verdict::Worse), "{question:?}");
@@ -106,8 +106,8 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
 }
 
 #[test]
-fn decided_questions_are_told_before_those_that_are_not_and_in_the_order_of_the_spec_otherwise() {
-    let told = |model: &ReportModel| {
+fn decided_questions_come_first_otherwise_in_spec_order() {
+    let reported = |model: &ReportModel| {
         let questions = model.conclusions.iter().filter_map(|it| match it {
             Conclusion::Question { question } => Some(*question),
             _ => None,
@@ -127,14 +127,14 @@ fn decided_questions_are_told_before_those_that_are_not_and_in_the_order_of_the_
         };
         model.questions = verdicts.map(question).to_vec();
         model.conclusions = crate::conclusions::conclude(&model);
-        assert_eq!(told(&model), order);
+        assert_eq!(reported(&model), order);
     }
 }
 
 #[test]
-fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_are_undecided() {
+fn undecided_pairs_of_a_closed_question_are_not_reported() {
     let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
-    assert!(!throughput(&model, &ComparisonOf::System).opens_cells);
+    assert!(!throughput(&model, &ComparisonOf::System).opens_pairs);
     let undecided = Some(Verdict::Inconclusive);
     let is_cell = |of: &ComparisonOf, verdict| *of == ComparisonOf::System && verdict == undecided;
     assert!(
@@ -142,21 +142,21 @@ fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_a
         "{:?}",
         model.comparisons
     );
-    let is_told = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
-    assert!(!model.conclusions.iter().any(is_told), "{:?}", model.conclusions);
+    let is_reported = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
+    assert!(!model.conclusions.iter().any(is_reported), "{:?}", model.conclusions);
 }
 
 #[test]
-fn cells_of_a_question_that_was_asked_until_it_was_decided_are_not_told_where_they_are_undecided() {
+fn undecided_pairs_are_reported_only_without_a_time_budget() {
     for budget in [None, Some(Nanos(3_600_000_000_000))] {
         let mut data = experiment();
         data.run.plan.budget = budget;
         measured(&mut data, 1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
         let model = crate::analyse(&data);
-        assert!(throughput(&model, &VARIANT).opens_cells);
-        let is_told = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive));
+        assert!(throughput(&model, &VARIANT).opens_pairs);
+        let is_reported = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive));
         assert_eq!(
-            model.conclusions.iter().any(is_told),
+            model.conclusions.iter().any(is_reported),
             budget.is_none(),
             "{:?}",
             model.conclusions
@@ -165,7 +165,7 @@ fn cells_of_a_question_that_was_asked_until_it_was_decided_are_not_told_where_th
 }
 
 #[test]
-fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
+fn effect_that_grows_with_clients_is_reported_as_an_interaction() {
     let truth = |_: usize, variant: &str, clients: u32| match (variant, clients) {
         ("in-place", 512) => 1.6,
         ("in-place", 64) => 1.25,
@@ -181,7 +181,7 @@ fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
 }
 
 #[test]
-fn an_effect_that_another_factor_changes_is_said_to_depend_on_it_and_never_on_itself() {
+fn effect_depends_on_an_interacting_factor_never_on_itself() {
     let truth = |system: usize, variant: &str, _: u32| match (system, variant) {
         (1, "in-place") => 1.6,
         _ => 1.0,
@@ -205,7 +205,7 @@ fn an_effect_that_another_factor_changes_is_said_to_depend_on_it_and_never_on_it
 }
 
 #[test]
-fn what_a_data_set_shares_is_the_error_of_a_variant() {
+fn data_set_variance_enters_the_error_of_a_variant() {
     let mut data = experiment();
     for seed in 1..=3 {
         given(&mut data, |at, trial, configuration| {
@@ -232,8 +232,7 @@ fn what_a_data_set_shares_is_the_error_of_a_variant() {
 }
 
 #[test]
-fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on_its_degrees_of_freedom()
- {
+fn noisy_pair_limits_degrees_of_freedom_and_interactions() {
     let mut data = experiment();
     given(&mut data, |at, _, configuration| {
         let is_restless = configuration.system == 0 && configuration.clients == 512;
@@ -282,13 +281,13 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
 }
 
 #[test]
-fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks() {
+fn noise_within_trials_asks_for_longer_windows() {
     let asks = |within: f64, seed: u64| {
         let mut data = experiment();
         given(&mut data, |at, _, _| 0.04 * normal(seed, at));
         for (at, files) in data.trials.values_mut().enumerate() {
-            for (second, line) in files.timeline.iter_mut().enumerate() {
-                line.committed =
+            for (second, series) in files.timeline.iter_mut().enumerate() {
+                series.committed =
                     (1e4 * (1.0 + within * normal(seed + 100 + at as u64, second))) as u64;
             }
         }
@@ -322,10 +321,10 @@ fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool)
 }
 
 #[test]
-fn a_pair_whose_question_has_no_answer_is_told_with_that_reason() {
+fn a_pair_whose_question_has_no_answer_is_reported_with_that_reason() {
     // With 64 clients, the second system has one valid trial, too few for the question.
     let shape = Shape { systems: 2, clients: vec![4, 64], blocks: 3, ..Shape::small() };
-    let told = |lost: u32| {
+    let reported = |lost: u32| {
         let mut data = shape.read();
         given(&mut data, |at, _, configuration| {
             0.25_f64.powi(configuration.system as i32).ln() + 0.02 * normal(5, at)
@@ -353,26 +352,26 @@ fn a_pair_whose_question_has_no_answer_is_told_with_that_reason() {
         });
         comparisons.collect::<Vec<_>>()
     };
-    let unanswered = told(2);
+    let unanswered = reported(2);
     let four = unanswered
         .iter()
         .find(|(clients, ..)| *clients == [4])
         .expect("a conclusion about 4 clients");
     assert_eq!((four.1, four.2), (Some(Verdict::Inconclusive), true), "{unanswered:?}");
     assert!(four.3.expect("it was tested") < 0.5, "{unanswered:?}");
-    let answered = told(0);
+    let answered = reported(0);
     assert!(!answered.is_empty() && answered.iter().all(|it| !it.2), "{answered:?}");
 }
 
 #[test]
-fn a_question_takes_pairs_that_lack_a_trial_as_long_as_it_has_three_blocks() {
+fn question_tolerates_missing_trials_if_three_blocks_have_data() {
     // One side of every pair lacks a trial, each time in another block.
     let question = without(&mut experiment(), |trial, configuration| {
         let block = (trial.configuration as u32 + configuration.clients) % 3 + 1;
         configuration.levels[0] == "in-place" && trial.block == block
     });
     assert_eq!(
-        (question.cells, question.effect.verdict),
+        (question.pairs, question.effect.verdict),
         (6, Some(Verdict::Better)),
         "{question:?}"
     );
@@ -433,10 +432,10 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
 }
 
 #[test]
-fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
+fn side_that_fails_in_one_pair_makes_the_question_invalid() {
     let better = |seed| report(seed, |_, variant, _| if variant == "in-place" { 1.3 } else { 1.0 });
     assert_eq!(throughput(&better(3), &VARIANT).effect.verdict, Some(Verdict::Better));
-    let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
+    let mut data = Shape { has_failures: false, ..Shape::rush() }.read();
     let configurations = &data.run.plan.configurations;
     let subject = configurations.iter().position(|it| it.levels[0] == "in-place").expect("planned");
     let stopped: Vec<String> = data
@@ -463,8 +462,7 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
 }
 
 #[test]
-fn what_misses_trials_has_at_least_the_degrees_of_freedom_of_its_blocks_and_says_how_many_pairs_were_usable()
- {
+fn degrees_and_pair_counts_are_correct_with_missing_trials() {
     for seed in 0..20 {
         let mut data = experiment();
         measured(&mut data, seed, |_, _, _| 1.0);
@@ -498,14 +496,13 @@ fn what_misses_trials_has_at_least_the_degrees_of_freedom_of_its_blocks_and_says
                 blocks(pair.subject).intersection(&blocks(pair.baseline)).count() >= 2
             };
             let usable = question.comparisons.iter().filter(usable).count();
-            assert_eq!(question.cells as usize, usable, "{seed}: {question:?}");
+            assert_eq!(question.pairs as usize, usable, "{seed}: {question:?}");
         }
     }
 }
 
 #[test]
-fn a_difference_of_six_per_cent_at_six_per_cent_scatter_is_mostly_decided_by_five_blocks_of_six_numbers_of_clients()
- {
+fn five_blocks_usually_detect_six_percent_at_six_percent_noise() {
     let clients = vec![1, 2, 4, 8, 16, 32];
     let mut data = Shape { systems: 2, clients, blocks: 5, ..Shape::small() }.read();
     let mut decided = 0;

@@ -70,7 +70,7 @@ pub enum Conclusion {
     /// A series did not work in some of its trials.
     DidNotWork {
         /// Index into [`crate::model::ReportModel::lines`].
-        line: usize,
+        series: usize,
         /// Numbers of clients at which this happened.
         clients: Vec<u32>,
         /// These trials, and their most frequent reason.
@@ -92,7 +92,7 @@ pub enum Conclusion {
     /// Acknowledged updates are missing from the data.
     LostUpdates {
         /// Index into [`crate::model::ReportModel::lines`].
-        line: usize,
+        series: usize,
         /// Numbers of clients at which updates were lost.
         clients: Vec<u32>,
         /// Smallest percentage among them, if no transaction in doubt took effect.
@@ -112,7 +112,7 @@ pub enum Conclusion {
     /// missing ones.
     UndecidedUpdates {
         /// Index into [`crate::model::ReportModel::lines`].
-        line: usize,
+        series: usize,
         /// Numbers of clients at which this is unknown.
         clients: Vec<u32>,
         /// Acknowledged commits at these.
@@ -126,7 +126,7 @@ pub enum Conclusion {
     NoLostUpdates {
         /// Indices into [`crate::model::ReportModel::lines`] of every series without lost updates
         /// at any number of clients.
-        lines: Vec<usize>,
+        series: Vec<usize>,
         /// Acknowledged commits checked.
         committed: u64,
         /// Largest number of clients among them.
@@ -170,7 +170,7 @@ pub enum Conclusion {
     /// a wrong sum.
     AuditViolated {
         /// Index into [`crate::model::ReportModel::lines`].
-        line: usize,
+        series: usize,
         /// Numbers of clients at which it happened.
         clients: Vec<u32>,
         /// Updates in the data that were not acknowledged.
@@ -191,7 +191,7 @@ pub enum Conclusion {
     /// The highest throughput of a series.
     PeakThroughput {
         /// Index into [`crate::model::ReportModel::lines`].
-        line: usize,
+        series: usize,
         /// Number of clients.
         clients: u32,
         /// Throughput there.
@@ -215,7 +215,7 @@ pub enum Conclusion {
         lead: GrowthLead,
     },
     /// A configuration's fastest and slowest steps, and its last one.
-    GrowthCourse {
+    GrowthSteps {
         /// Index of the configuration.
         configuration: usize,
         /// The step with the most rows per second.

@@ -15,7 +15,7 @@ pub struct Growth {
     /// the first at `rows_before`.
     pub milestones: Vec<u64>,
     /// One per configuration whose table grew.
-    pub lines: Vec<GrowthLine>,
+    pub series: Vec<GrowthSeries>,
     /// Comparisons of rows per second, step by step; corrected together.
     pub comparisons: Vec<StepComparison>,
 }
@@ -31,19 +31,19 @@ impl Growth {
 
 /// A configuration over rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GrowthLine {
+pub struct GrowthSeries {
     /// Index of the configuration.
     pub configuration: usize,
     /// One per milestone: means over trials. A trial that was cut short counts in the steps that it
     /// finished.
     pub steps: Vec<Figures>,
     /// Its trials, in run order.
-    pub courses: Vec<GrowthCourse>,
+    pub trials: Vec<GrowthTrial>,
 }
 
 /// One trial over rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GrowthCourse {
+pub struct GrowthTrial {
     /// Id of the trial.
     pub trial: String,
     /// Whether it is in the means.

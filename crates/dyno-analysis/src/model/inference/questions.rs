@@ -22,7 +22,7 @@ pub struct Question {
     pub comparisons: Vec<usize>,
     /// Number of pairs that the answer is based on; the others have too few valid trials, or only
     /// lower bounds.
-    pub cells: u32,
+    pub pairs: u32,
     /// Their numbers of clients, ascending.
     pub clients: Vec<u32>,
     /// Number of different settings besides clients among them: other levels and systems.
@@ -39,7 +39,7 @@ pub struct Question {
     pub scatter: Option<Scatter>,
     /// True when its pairs may be called better or worse: this question, or that about its most
     /// extreme pair, was decided.
-    pub opens_cells: bool,
+    pub opens_pairs: bool,
     /// Whether the effect depends on the number of clients, the system, or the level of another
     /// factor.
     pub interactions: Vec<Interaction>,

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_leaves_behind_the_last_pivot_is_no_rank() {
+    fn rounding_errors_do_not_increase_the_matrix_rank() {
         for seed in 1..50 {
             // Of rank 1, apart from rounding errors.
             let vector = [0.1, 0.7, 1.3].map(|it: f64| (it * f64::from(seed)).sin());

@@ -76,7 +76,7 @@ fn a_variance_at_its_bound_of_zero_is_what_r_says() {
 }
 
 #[test]
-fn a_free_variance_keeps_the_degrees_of_freedom_of_the_classical_analysis() {
+fn unconstrained_variance_keeps_classical_degrees_of_freedom() {
     // Three blocks with two starts each: (3 - 1) (2 - 1) degrees between starts, 2 · (3 - 1) · (3 -
     // 1) inside.
     let free = fit(&rows("bound"), Components::Free).expect("a fit");
@@ -122,10 +122,9 @@ fn values_without_scatter_or_too_few_of_them_have_no_fit() {
 }
 
 #[test]
-fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its_blocks_and_no_error_of_nothing()
- {
+fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     let mut noise = super::super::noise::Noise::of(29);
-    let (mut few, mut told, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
+    let (mut few, mut reported, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
     for _ in 0..600 {
         // Two settings in four cells, three blocks, a start of each setting in a block; a fifth of
         // the values is missing.
@@ -148,7 +147,7 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
         let Some(found) = effect(&rows, &weights, &[], 2.0) else { continue };
         assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
         asked += 1;
-        told += u32::from(found.whole.p() < 0.05);
+        reported += u32::from(found.whole.p() < 0.05);
         // Too few degrees of freedom: those of the blocks apply, with the larger error of both
         // fits.
         let Some(free) = free.contrast(&weights).filter(|it| it.degrees <= 0.999 * 2.0) else {
@@ -167,7 +166,7 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
     );
     // 5 % plus three standard deviations.
     assert!(
-        f64::from(told) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
-        "{told} of {asked}"
+        f64::from(reported) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
+        "{reported} of {asked}"
     );
 }

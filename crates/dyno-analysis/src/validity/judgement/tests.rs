@@ -144,7 +144,7 @@ fn kinds(warnings: &[Warning]) -> Vec<Discriminant<Warning>> {
 }
 
 #[test]
-fn a_busy_generator_stolen_time_and_a_stall_are_told_of_every_commands_load_by_every_reader() {
+fn busy_generator_steal_and_stall_are_reported_by_every_command() {
     let scratch = tempfile::tempdir().expect("scratch");
     let of_run = scratch.path().join("run");
     by_run(&of_run, true);
@@ -165,7 +165,7 @@ fn a_busy_generator_stolen_time_and_a_stall_are_told_of_every_commands_load_by_e
 }
 
 #[test]
-fn what_the_sessions_of_a_stored_run_waited_for_is_told_when_it_is_read() {
+fn session_waits_of_a_stored_run_are_reported_on_reading() {
     let scratch = tempfile::tempdir().expect("scratch");
     for is_judged in [true, false] {
         let folder = scratch.path().join(format!("judged-{is_judged}"));

@@ -85,8 +85,8 @@ impl Head {
                 }
                 17 if is("transfer-encoding") => coding = Some(is_chunked(header.value)),
                 10 if is("connection") => {
-                    keeps =
-                        (keeps || says(header.value, "keep-alive")) && !says(header.value, "close");
+                    keeps = (keeps || has_token(header.value, "keep-alive"))
+                        && !has_token(header.value, "close");
                 }
                 10 if is("set-cookie") => cookie(header.value),
                 _ => {}
@@ -132,7 +132,7 @@ fn is_chunked(value: &[u8]) -> bool {
 }
 
 /// True when a `Connection` header contains a word.
-fn says(value: &[u8], word: &str) -> bool {
+fn has_token(value: &[u8], word: &str) -> bool {
     value
         .split(|byte| *byte == b',')
         .any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))

@@ -156,10 +156,7 @@ pub fn ed25519(password: &[u8], message: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+    use dyno_model::hex::hex;
 
     #[test]
     fn ed25519_with_a_seed_of_32_bytes_equals_rfc_8032() {

@@ -5,6 +5,7 @@ use super::backend::Authentication;
 use super::frontend;
 use super::scram::{self, Binding, SaltedPassword, Scram, ScramError};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::hex::hex;
 use dyno_model::secret::Secret;
 use dyno_model::target::ChannelBinding;
 use md5::{Digest, Md5};
@@ -179,10 +180,6 @@ fn md5_answer(user: &str, password: &str, salt: [u8; 4]) -> Vec<u8> {
     let inner = hex(&Md5::new().chain_update(password).chain_update(user).finalize());
     let outer = hex(&Md5::new().chain_update(inner).chain_update(salt).finalize());
     format!("md5{outer}").into_bytes()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -100,8 +100,8 @@ fn a_certificate_must_name_the_server_even_through_a_proxy() {
             .map(|failure| failure.to_string())
     };
     assert_eq!(by_detour("localhost"), None);
-    let told = by_detour("elsewhere.invalid").expect("the certificate is another's");
-    assert!(told.contains("elsewhere.invalid"), "{told}");
+    let reported = by_detour("elsewhere.invalid").expect("the certificate is another's");
+    assert!(reported.contains("elsewhere.invalid"), "{reported}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn ed25519_logs_in_over_all_paths_after_a_switch() {
 }
 
 #[test]
-fn an_account_that_requires_a_client_certificate_accepts_only_logins_with_one() {
+fn account_requiring_a_client_certificate_rejects_other_logins() {
     for server in servers() {
         let mut root = server.connect(&server.root());
         run(&mut root, "DROP USER IF EXISTS shown");
@@ -175,14 +175,14 @@ fn an_account_that_requires_a_client_certificate_accepts_only_logins_with_one() 
         let mut connection = enter(shown("client")).unwrap();
         assert!(first(&mut connection, "SELECT CURRENT_USER()").starts_with("shown@"));
         block_on(connection.close());
-        for (certificate, kind, is_told) in [
+        for (certificate, kind, is_reported) in [
             (None, FailureKind::Authentication, "shown"),
             (shown("server"), FailureKind::Authentication, "shown"),
             (shown("missing"), FailureKind::Certificate, "missing.pem"),
         ] {
             let failure = enter(certificate).err().expect("the account needs the certificate");
             assert_eq!(failure.kind, kind, "{failure}");
-            assert!(failure.message.contains(is_told), "{failure}");
+            assert!(failure.message.contains(is_reported), "{failure}");
         }
     }
 }
@@ -336,7 +336,7 @@ fn an_unsupported_plugin_is_named() {
 }
 
 #[test]
-fn nothing_is_sent_unencrypted_to_a_server_without_tls_when_tls_is_required() {
+fn required_tls_sends_nothing_to_a_server_without_tls() {
     let mut target = fake(|mut socket| {
         socket.write_all(&greeting(0x01FF, "mysql_native_password")).unwrap();
         let mut said = Vec::new();

@@ -35,7 +35,7 @@ fn an_imitated_product_is_recognised_and_marked_as_imitated() {
         };
         let version = asked("SELECT version()").to_lowercase();
         let comment = asked("select @@version_comment limit 1");
-        let identity = connection.identity().told(&comment, &[]);
+        let identity = connection.identity().with_answers(&comment, &[]);
         let product = identity.product.compatible().unwrap();
         assert_eq!(product.name, name);
         assert!(identity.shown().starts_with(product.title), "{}", identity.shown());

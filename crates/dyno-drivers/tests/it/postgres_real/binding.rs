@@ -114,7 +114,7 @@ fn a_login_is_bound_to_the_certificate_of_the_server() {
 }
 
 #[test]
-fn somebody_in_between_cannot_forward_a_login_unless_binding_is_disabled() {
+fn man_in_the_middle_cannot_forward_login_with_channel_binding() {
     let Some(server) = server() else { return };
     let through = |binding: ChannelBinding, change: fn(Vec<u8>) -> Vec<u8>| Target {
         endpoint: in_between(server.port, change),
@@ -168,7 +168,7 @@ fn direct_tls_is_used_from_postgresql_17_on_and_refused_before() {
 }
 
 #[test]
-fn direct_tls_sends_nothing_to_a_service_that_does_not_confirm_the_protocol() {
+fn direct_tls_sends_nothing_unless_the_protocol_is_confirmed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let received = std::thread::spawn(move || {

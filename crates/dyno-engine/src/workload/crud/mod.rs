@@ -15,10 +15,11 @@ use crate::client_id::ClientId;
 use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Driver, Outcome, Table, lock};
+use dyno_drivers::{Connection, Driver, Outcome, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{CRUD, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::sync::lock;
 use dyno_model::target::Engine;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -56,7 +57,7 @@ pub struct Crud {
     repetitions: u64,
     tables: OwnTables,
     /// Observations of the clients, one lock per transaction.
-    seen: Mutex<Seen>,
+    states: Mutex<TableStates>,
 }
 
 struct OwnTables {
@@ -65,15 +66,15 @@ struct OwnTables {
 }
 
 /// State of the clients' tables.
-struct Seen {
+struct TableStates {
     /// Whether the table of each client exists.
-    standing: Vec<TableExistence>,
+    existence: Vec<TableExistence>,
     /// Rows that were in the tables before they were dropped.
-    held: Tally,
+    rows: Balance,
     /// Sums of column `value` in them.
-    sum: Tally,
+    sum: Balance,
     /// Rows that SELECT, UPDATE and DELETE found.
-    met: Tally,
+    matched_rows: Balance,
     /// The first tables with incorrect contents.
     examples: Vec<AuditCheck>,
 }
@@ -91,12 +92,12 @@ enum TableExistence {
 
 /// Expected and found values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Tally {
+struct Balance {
     expected: u64,
     found: u64,
 }
 
-impl Tally {
+impl Balance {
     fn add(&mut self, more: Self) {
         self.expected += more.expected;
         self.found += more.found;
@@ -144,11 +145,11 @@ struct Batch {
 impl Crud {
     pub(super) fn build(options: &WorkloadOptions, setting: WorkloadContext) -> Self {
         let WorkloadContext { engine, clients, .. } = setting;
-        let seen = Seen {
-            standing: vec![TableExistence::Absent; clients as usize],
-            held: Tally::default(),
-            sum: Tally::default(),
-            met: Tally::default(),
+        let states = TableStates {
+            existence: vec![TableExistence::Absent; clients as usize],
+            rows: Balance::default(),
+            sum: Balance::default(),
+            matched_rows: Balance::default(),
             examples: Vec::new(),
         };
         let storage = storage_clause(engine.dialect(), options.text("mysql_storage_engine"));
@@ -157,7 +158,7 @@ impl Crud {
             rows: options.count("rows"),
             repetitions: options.count("repetitions"),
             tables: OwnTables { clients, storage },
-            seen: Mutex::new(seen),
+            states: Mutex::new(states),
         }
     }
 
@@ -178,16 +179,18 @@ impl Crud {
         kind: u16,
         after: TableExistence,
     ) -> Result<(), OperationFailure> {
-        let before =
-            std::mem::replace(&mut lock(&self.seen).standing[client.id], TableExistence::Unknown);
+        let before = std::mem::replace(
+            &mut lock(&self.states).existence[client.id],
+            TableExistence::Unknown,
+        );
         let result = client.send(session, kind).await;
         match &result {
             Ok(_) => {
-                lock(&self.seen).standing[client.id] = after;
+                lock(&self.states).existence[client.id] = after;
                 client.is_in_doubt = false;
             }
             Err(failure) if failure.leaves_doubt() => client.is_in_doubt = true,
-            Err(_) => lock(&self.seen).standing[client.id] = before,
+            Err(_) => lock(&self.states).existence[client.id] = before,
         }
         result.map(|_| ())
     }
@@ -200,17 +203,17 @@ impl Crud {
         session: &mut Session,
         batch: &Batch,
     ) -> Result<u64, OperationFailure> {
-        let mut met = 0;
+        let mut matched_rows = 0;
         for kind in [INSERT, SELECT, UPDATE, DELETE] {
             client.write(kind, batch);
             let outcome = client.send(session, kind).await?;
-            met += match kind {
+            matched_rows += match kind {
                 INSERT => 0,
                 SELECT => outcome.rows,
                 _ => outcome.affected,
             };
         }
-        Ok(met)
+        Ok(matched_rows)
     }
 
     /// Compares the contents of a table after all repetitions with the expected ones.
@@ -218,7 +221,7 @@ impl Crud {
         &self,
         client: &mut CrudClient,
         sequence: u64,
-        met: u64,
+        matched_rows: u64,
         session: &mut Session,
     ) -> Result<(), OperationFailure> {
         let mut answer = Table::default();
@@ -234,24 +237,25 @@ impl Crud {
         }
         let deleted = self.rows.div_ceil(2);
         let batches = (0..self.repetitions).map(|repetition| self.batch(repetition));
-        let held =
-            Tally { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
+        let rows =
+            Balance { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
         let kept = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
-        let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
-        let met = Tally { expected: self.repetitions * (2 * self.rows + deleted), found: met };
+        let sum = Balance { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
+        let matched_rows =
+            Balance { expected: self.repetitions * (2 * self.rows + deleted), found: matched_rows };
 
-        let mut seen = lock(&self.seen);
-        seen.held.add(held);
-        seen.sum.add(sum);
-        seen.met.add(met);
+        let mut states = lock(&self.states);
+        states.rows.add(rows);
+        states.sum.add(sum);
+        states.matched_rows.add(matched_rows);
         let whose = || format!("{} (transaction {})", client.table, sequence + 1);
-        if seen.examples.len() < EXAMPLES {
-            if held.expected != held.found {
-                seen.examples.push(held.rows(whose()));
+        if states.examples.len() < EXAMPLES {
+            if rows.expected != rows.found {
+                states.examples.push(rows.rows(whose()));
             } else if sum.expected != sum.found {
-                seen.examples.push(sum.values(whose()));
-            } else if met.expected != met.found {
-                seen.examples.push(met.rows(format!("{}, found by commands", whose())));
+                states.examples.push(sum.values(whose()));
+            } else if matched_rows.expected != matched_rows.found {
+                states.examples.push(matched_rows.rows(format!("{}, found by commands", whose())));
             }
         }
         Ok(())
@@ -394,7 +398,7 @@ impl Workload for Crud {
     ) -> Result<(), OperationFailure> {
         client.asks_application = !session.target().engine.has_sql();
         // Leftover of a failed attempt.
-        if lock(&self.seen).standing[client.id] != TableExistence::Absent {
+        if lock(&self.states).existence[client.id] != TableExistence::Absent {
             client.write_drop(Dropped::Leftover);
             self.define(client, session, DROP, TableExistence::Absent).await?;
         }
@@ -409,11 +413,11 @@ impl Workload for Crud {
             false => self.tables.create(&client.table, &mut client.text),
         }
         self.define(client, session, CREATE, TableExistence::Present).await?;
-        let mut met = 0;
+        let mut matched_rows = 0;
         for repetition in 0..self.repetitions {
-            met += self.work(client, session, &self.batch(repetition)).await?;
+            matched_rows += self.work(client, session, &self.batch(repetition)).await?;
         }
-        self.check(client, sequence, met, session).await?;
+        self.check(client, sequence, matched_rows, session).await?;
         client.write_drop(Dropped::Own);
         self.define(client, session, DROP, TableExistence::Absent).await
     }
@@ -443,18 +447,19 @@ impl Workload for Crud {
         let ours: HashSet<String> = self.tables.names().collect();
         let names = names.0.into_iter().flatten().flatten();
         let found = names.filter(|name| ours.contains(name)).count() as u64;
-        let seen = lock(&self.seen);
+        let states = lock(&self.states);
         let tables = format!("crud_1..{}", self.tables.clients);
-        let count = |standing| seen.standing.iter().filter(|it| **it == standing).count() as u64;
+        let count =
+            |existence| states.existence.iter().filter(|it| **it == existence).count() as u64;
         let (present, unknown) = (count(TableExistence::Present), count(TableExistence::Unknown));
         let mut checks = vec![
-            seen.held.rows(format!("{tables}, before each DROP")),
-            seen.sum.values(tables.clone()),
-            seen.met.rows(format!("{tables}, found by SELECT, UPDATE and DELETE")),
+            states.rows.rows(format!("{tables}, before each DROP")),
+            states.sum.values(tables.clone()),
+            states.matched_rows.rows(format!("{tables}, found by SELECT, UPDATE and DELETE")),
             // Clients that were cut off leave their tables.
             row_count(format!("tables named {tables}"), present..=present + unknown, found),
         ];
-        checks.extend(seen.examples.iter().cloned());
+        checks.extend(states.examples.iter().cloned());
         Ok(checks)
     }
 }

@@ -46,8 +46,8 @@ use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use inputs::{Constants, Input, Inputs};
 use procedures::Call;
-use progress::Progress;
-use rows::Rows;
+use progress::WorkCounts;
+use rows::TableRows;
 use schema::Schema;
 use size::{DISTRICTS, Size};
 use statements::Kind;
@@ -115,13 +115,13 @@ pub struct Tpcc {
     is_bound: bool,
     isolation: Option<String>,
     data: Tables,
-    progress: Progress,
+    progress: WorkCounts,
 }
 
 /// The tables with their rows.
 struct Tables {
     schema: Schema,
-    rows: Rows,
+    rows: TableRows,
     /// Follows each SELECT whose row the transaction changes.
     row_lock: &'static str,
     procedures: ProcedureLanguage,
@@ -187,12 +187,12 @@ impl Tpcc {
             isolation: isolation_setup(options, engine)?,
             data: Tables {
                 schema,
-                rows: Rows { size, inputs, seed },
+                rows: TableRows { size, inputs, seed },
                 row_lock,
                 procedures,
                 has_ledger,
             },
-            progress: Progress::new(&size),
+            progress: WorkCounts::new(&size),
         })
     }
 

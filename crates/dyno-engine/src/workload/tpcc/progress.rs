@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The effect of a committed transaction on the counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Done {
+pub(super) enum Effect {
     /// A new order, with its warehouse and district.
     NewOrder(i64, i64),
     Payment,
@@ -26,7 +26,7 @@ pub(super) struct Counts {
 
 /// Counts of all clients.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct WorkCounts {
     new_orders: AtomicU64,
     payments: AtomicU64,
     /// Orders.
@@ -35,16 +35,16 @@ pub(super) struct Progress {
     districts: Vec<AtomicU64>,
 }
 
-impl Progress {
+impl WorkCounts {
     pub(super) fn new(size: &Size) -> Self {
         let counter = || AtomicU64::new(0);
         let districts = (0..size.warehouses).map(|_| counter()).collect();
         Self { new_orders: counter(), payments: counter(), delivered: counter(), districts }
     }
 
-    pub(super) fn add(&self, done: Done) {
+    pub(super) fn add(&self, done: Effect) {
         let (counter, count) = match done {
-            Done::NewOrder(warehouse, district) => {
+            Effect::NewOrder(warehouse, district) => {
                 let (seen, bit) = (&self.districts[warehouse as usize - 1], 1 << (district - 1));
                 // Most districts are known, and threads only read what does not change.
                 if seen.load(Ordering::Relaxed) & bit == 0 {
@@ -52,9 +52,9 @@ impl Progress {
                 }
                 (&self.new_orders, 1)
             }
-            Done::Payment => (&self.payments, 1),
-            Done::Delivery(orders) => (&self.delivered, orders),
-            Done::Nothing => return,
+            Effect::Payment => (&self.payments, 1),
+            Effect::Delivery(orders) => (&self.delivered, orders),
+            Effect::Nothing => return,
         };
         counter.fetch_add(count, Ordering::Relaxed);
     }
@@ -105,10 +105,11 @@ mod tests {
     #[test]
     fn counts_of_several_generators_are_added_and_their_districts_united() {
         let size = Size { warehouses: 3, ..STANDARD };
-        let (all, other) = (Progress::new(&size), Progress::new(&size));
-        let done = [Done::NewOrder(1, 10), Done::NewOrder(1, 10), Done::Payment, Done::Nothing];
+        let (all, other) = (WorkCounts::new(&size), WorkCounts::new(&size));
+        let done =
+            [Effect::NewOrder(1, 10), Effect::NewOrder(1, 10), Effect::Payment, Effect::Nothing];
         done.into_iter().for_each(|it| all.add(it));
-        for it in [Done::NewOrder(1, 2), Done::NewOrder(3, 1), Done::Delivery(7)] {
+        for it in [Effect::NewOrder(1, 2), Effect::NewOrder(3, 1), Effect::Delivery(7)] {
             other.add(it);
         }
         all.take_notes(&other.notes());

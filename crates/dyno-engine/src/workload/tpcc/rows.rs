@@ -24,7 +24,7 @@ const TEXT_MAX: usize = 500;
 
 /// Makes the rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct TableRows {
     pub(super) size: Size,
     pub(super) inputs: Inputs,
     pub(super) seed: u64,
@@ -105,7 +105,7 @@ fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("the alphabets are ASCII")
 }
 
-impl Rows {
+impl TableRows {
     pub(super) fn write(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
         let random = Random::new(self.seed, Stream::Data, table as u64, row);
         let mut fields = Fields { random, out };
@@ -124,7 +124,7 @@ impl Rows {
     }
 
     /// The place of a row in a table with so many rows for each district.
-    fn place(row: u64, per_district: i64) -> DistrictRow {
+    fn district_row(row: u64, per_district: i64) -> DistrictRow {
         let (district, number) = (row as i64 / per_district, row as i64 % per_district + 1);
         DistrictRow {
             warehouse: district / DISTRICTS + 1,
@@ -142,7 +142,7 @@ impl Rows {
     }
 
     fn district(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, .. } = Self::place(row, 1);
+        let DistrictRow { warehouse, district, .. } = Self::district_row(row, 1);
         fields.integer(district);
         fields.integer(warehouse);
         fields.characters(6, 10);
@@ -153,7 +153,8 @@ impl Rows {
     }
 
     fn customer(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } =
+            Self::district_row(row, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -179,7 +180,8 @@ impl Rows {
     }
 
     fn history(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } =
+            Self::district_row(row, self.size.customers);
         for value in [number, district, warehouse, district, warehouse] {
             fields.integer(value);
         }
@@ -189,7 +191,8 @@ impl Rows {
     }
 
     fn order(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } = Self::place(row, self.size.customers);
+        let DistrictRow { warehouse, district, number } =
+            Self::district_row(row, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -220,7 +223,8 @@ impl Rows {
         let first = self.lines_of_first(pair);
         let (order, line) =
             if line < first { (2 * pair, line) } else { (2 * pair + 1, line - first) };
-        let DistrictRow { warehouse, district, number } = Self::place(order, self.size.customers);
+        let DistrictRow { warehouse, district, number } =
+            Self::district_row(order, self.size.customers);
         fields.integer(number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -241,7 +245,7 @@ impl Rows {
     fn new_order(&self, row: u64, fields: &mut Fields<'_>) {
         let delivered = self.size.delivered();
         let DistrictRow { warehouse, district, number } =
-            Self::place(row, self.size.customers - delivered);
+            Self::district_row(row, self.size.customers - delivered);
         fields.integer(delivered + number);
         fields.integer(district);
         fields.integer(warehouse);
@@ -310,9 +314,9 @@ mod tests {
         }
     }
 
-    fn rows() -> Rows {
+    fn rows() -> TableRows {
         let size = Size { warehouses: 2, ..STANDARD };
-        Rows { size, inputs: Inputs::new(size, Constants::new(1)), seed: 1 }
+        TableRows { size, inputs: Inputs::new(size, Constants::new(1)), seed: 1 }
     }
 
     fn fields(table: usize, row: u64) -> Vec<Option<String>> {
@@ -348,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn every_customer_of_a_district_has_one_order_in_another_order_each_time() {
+    fn each_customer_has_one_order_in_a_different_random_sequence() {
         let customers = |district: u64| -> Vec<i64> {
             (0..3_000).map(|order| number(&fields(ORDERS, district * 3_000 + order)[3])).collect()
         };

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_made_with_the_table_where_it_is_kept_in_their_order_and_afterwards_elsewhere() {
+    fn primary_key_is_in_create_table_only_for_clustered_tables() {
         let item = |engine| schema(engine, false).tables(&STANDARD).remove(ITEM);
         assert!(item(Engine::Mysql).create.contains("PRIMARY KEY (i_id)"));
         let postgres = item(Engine::Postgres);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_keys_are_optional_and_refer_to_tables_that_are_dropped_later() {
+    fn foreign_keys_are_optional_and_reference_later_dropped_tables() {
         assert!(schema(Engine::Postgres, false).foreign_keys().is_empty());
         assert_eq!(schema(Engine::Postgres, true).foreign_keys().len(), 10);
         for (at, table) in TABLES.iter().enumerate() {

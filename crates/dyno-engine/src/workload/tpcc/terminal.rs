@@ -4,7 +4,7 @@
 use super::decimal::{Decimal, cents};
 use super::inputs::{Customer, Input, Line, NewOrder, OrderStatus, Payment, last_name};
 use super::procedures::Call;
-use super::progress::Done;
+use super::progress::Effect;
 use super::size::{DISTRICTS, Size};
 use super::statements::{Kind, stock_for};
 use super::transaction::Deck;
@@ -106,28 +106,28 @@ impl Terminal {
         &mut self,
         session: &mut Session,
         input: &Input,
-    ) -> Result<Option<Done>> {
+    ) -> Result<Option<Effect>> {
         let done = match input {
             Input::NewOrder(order) => {
                 if !self.new_order(session, order).await? {
                     return Ok(None);
                 }
-                Done::NewOrder(order.warehouse, order.district)
+                Effect::NewOrder(order.warehouse, order.district)
             }
             Input::Payment(payment) => {
                 self.payment(session, payment).await?;
-                Done::Payment
+                Effect::Payment
             }
             Input::OrderStatus(warehouse, status) => {
                 self.order_status(session, *warehouse, status).await?;
-                Done::Nothing
+                Effect::Nothing
             }
             Input::Delivery(warehouse, carrier) => {
-                Done::Delivery(self.delivery(session, *warehouse, *carrier).await?)
+                Effect::Delivery(self.delivery(session, *warehouse, *carrier).await?)
             }
             Input::StockLevel(warehouse, district, threshold) => {
                 self.stock_level(session, *warehouse, *district, *threshold).await?;
-                Done::Nothing
+                Effect::Nothing
             }
         };
         Ok(Some(done))
@@ -139,7 +139,7 @@ impl Terminal {
         session: &mut Session,
         input: &Input,
         size: &Size,
-    ) -> Result<Done> {
+    ) -> Result<Effect> {
         use Value::Integer;
         let done = match input {
             Input::NewOrder(order) => return self.call_new_order(session, order, size).await,
@@ -152,22 +152,22 @@ impl Terminal {
                     [warehouse, district, customer_warehouse, customer_district].map(Integer);
                 let values = [w, d, c_w, c_d, number, name, amount.value()];
                 session.run(Call::Payment as usize, &values).await?;
-                Done::Payment
+                Effect::Payment
             }
             Input::OrderStatus(warehouse, status) => {
                 let (number, name) = self.given(status.customer);
                 let values = [Integer(*warehouse), Integer(status.district), number, name];
                 session.run(Call::OrderStatus as usize, &values).await?;
-                Done::Nothing
+                Effect::Nothing
             }
             Input::Delivery(warehouse, carrier) => {
                 let values = [*warehouse, *carrier].map(Integer);
-                Done::Delivery(result(session, Call::Delivery, &values).await?.unsigned_abs())
+                Effect::Delivery(result(session, Call::Delivery, &values).await?.unsigned_abs())
             }
             Input::StockLevel(warehouse, district, threshold) => {
                 let values = [*warehouse, *district, *threshold].map(Integer);
                 session.run(Call::StockLevel as usize, &values).await?;
-                Done::Nothing
+                Effect::Nothing
             }
         };
         Ok(done)
@@ -179,7 +179,7 @@ impl Terminal {
         session: &mut Session,
         order: &NewOrder,
         size: &Size,
-    ) -> Result<Done> {
+    ) -> Result<Effect> {
         use Value::Integer;
         let NewOrder { warehouse, district, customer, .. } = *order;
         let lines = order.lines();
@@ -197,8 +197,8 @@ impl Terminal {
         let values = [w, d, c, Integer(is_local.into()), Value::Text(&self.text)];
         match result(session, call, &values).await.map_err(taken)? {
             found if found != expected => Err(missing(call.name(), &values)),
-            0 => Ok(Done::Nothing),
-            _ => Ok(Done::NewOrder(warehouse, district)),
+            0 => Ok(Effect::Nothing),
+            _ => Ok(Effect::NewOrder(warehouse, district)),
         }
     }
 

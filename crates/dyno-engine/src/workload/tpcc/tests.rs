@@ -6,13 +6,8 @@ use crate::workload::Native;
 use crate::workload::native::catalog;
 use dyno_model::catalog::OptionValue;
 use dyno_model::engine::Engine;
-use dyno_model::event::Listener;
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Endpoint;
-
-struct Silent;
-
-impl Listener for Silent {}
 
 fn options(changes: &[(&str, OptionValue)]) -> WorkloadOptions {
     let mut options = description().defaults();
@@ -50,7 +45,7 @@ impl Loaded {
             data: tpcc.data(),
             interrupts: &interrupts,
         };
-        load(&loading, &mut Silent).expect("it is loaded");
+        load(&loading, &mut ()).expect("it is loaded");
         let connection = block_on(Connection::connect(&target, &Io::Blocking));
         Self { folder, connection: connection.expect("the file is there") }
     }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deck_has_the_shares_of_the_standard_exactly_and_another_order_each_time() {
+    fn deck_has_exact_standard_shares_in_a_new_order_each_time() {
         let [new_order, rolled_back, others @ ..] = counts(Mix::Deck, 23 * 10_000);
         assert_eq!((new_order + rolled_back, others), (100_000, [100_000, 10_000, 10_000, 10_000]));
         // One in a hundred; five standard deviations.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paced_warehouse_has_at_most_as_many_new_orders_as_the_standard_says() {
+    fn maximum_new_order_rate_per_warehouse_follows_the_standard() {
         assert!((Mix::Deck.new_orders_max() - 12.86).abs() < 0.01);
         // Nothing but new orders, every 30 seconds.
         assert!((Mix::Weights([1; 5]).new_orders_max() - 20.0).abs() < 1e-9);

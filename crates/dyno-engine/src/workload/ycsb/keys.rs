@@ -2,10 +2,10 @@
 
 use crate::distribution::Distribution;
 use crate::random::Random;
-use dyno_drivers::lock;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::checksum::fnv1a;
 use dyno_model::client_group::GeneratorShare;
+use dyno_model::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -206,7 +206,7 @@ impl Requests {
             },
             Self::Zipfian(zipfian) => {
                 let rank = zipfian.draw(random, 0, RANKS - 1).unsigned_abs();
-                place(hash(rank), loaded, readable)
+                record_of(hash(rank), loaded, readable)
             }
             Self::Latest(zipfian) => {
                 let newest = readable.cast_signed() - 1;
@@ -229,7 +229,7 @@ impl Requests {
 /// The record that a hash stands for: the hash modulo the loaded records, as in YCSB. Inserted
 /// records take over half of the hashes of one older record each (linear hashing, Litwin 1980), so
 /// that all others keep theirs.
-fn place(hash: u64, loaded: u64, readable: u64) -> u64 {
+fn record_of(hash: u64, loaded: u64, readable: u64) -> u64 {
     let doubled = loaded << ((readable / loaded).ilog2() + 1);
     match hash % doubled {
         record if record < readable => record,
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_requests_take_every_record_in_turn_and_exponential_ones_follow_the_newest() {
+    fn sequential_cycles_records_and_exponential_prefers_newest() {
         let mut random = Random::new(5, Stream::Transaction, 0, 0);
         let mut draw = |requests: &Requests, turn| requests.draw(&mut random, turn, 10, 12);
         let turns: Vec<u64> = (0..25).map(|turn| draw(&Requests::Sequential, turn)).collect();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_popular_record_is_that_of_the_first_rank_and_has_the_share_of_ycsb() {
+    fn most_popular_record_has_rank_one_and_the_share_of_ycsb() {
         // YCSB's constant for the sum of all weights of its ten billion ranks.
         let expected = 1.0 / 26.469_028_201_783_02;
         let first = (hash(0) % RECORDS) as usize;
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn an_insert_takes_hashes_of_one_record_only() {
         for readable in 10..45 {
-            let places = |readable| (0..20_000).map(move |at| place(hash(at), 10, readable));
+            let places = |readable| (0..20_000).map(move |at| record_of(hash(at), 10, readable));
             let moved: BTreeSet<(u64, u64)> =
                 places(readable).zip(places(readable + 1)).filter(|(a, b)| a != b).collect();
             assert_eq!(moved.len(), 1, "{readable}: {moved:?}");
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_insert_records_with_different_numbers_that_leave_none_out() {
+    fn generators_insert_distinct_record_numbers_without_gaps() {
         let mut numbers = BTreeSet::new();
         for generator in 0..3 {
             let records = Records::new(10);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn records_become_readable_in_their_order_however_they_are_acknowledged() {
+    fn records_become_readable_in_order_of_their_numbers() {
         let records = Records::new(10);
         let [a, b, c] = [records.take(), records.take(), records.take()];
         assert_eq!([a, b, c], [10, 11, 12]);

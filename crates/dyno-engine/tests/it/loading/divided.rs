@@ -2,7 +2,7 @@
 //! The generators are reports that were written down before.
 
 use super::rejected_statistics::{persona, server};
-use crate::bench::{NOBODY, Silent, null};
+use crate::bench::{NOBODY, null};
 use dyno_drivers::RowWriter;
 use dyno_drivers::null::server::{Persona, RunningServer};
 use dyno_engine::loading::{LoadError, LoadReport, Loaders, Loading, RowRange, load_divided};
@@ -94,7 +94,7 @@ fn divided(
 
 #[test]
 fn data_that_is_too_small_to_be_divided_is_loaded_by_the_coordinator() {
-    let (loaded, assigned) = divided(10_000, &[], &NOBODY, &mut Silent);
+    let (loaded, assigned) = divided(10_000, &[], &NOBODY, &mut ());
     assert_eq!((loaded, assigned), (Ok(10_000), Vec::new()));
 }
 
@@ -103,12 +103,12 @@ fn a_target_that_keeps_no_data_is_not_asked_how_many_rows_it_has() {
     let (target, written) = (null(""), Written::default());
     let data = &One(40_000);
     let loading = Loading { trial: "b01-001", target: &target, data, interrupts: &NOBODY };
-    assert_eq!(load_divided(&loading, &written, &mut Silent), Ok(40_000));
+    assert_eq!(load_divided(&loading, &written, &mut ()), Ok(40_000));
     assert_eq!(*written.assigned.lock().expect("nobody panics"), Vec::<Vec<RowRange>>::new());
 }
 
 #[test]
-fn rows_of_all_generators_are_shown_and_compared_with_those_of_the_table() {
+fn loaded_rows_are_summed_over_generators_and_verified() {
     let reports = [
         (0, LoadReport::Rows(500)),
         (1, LoadReport::Rows(700)),
@@ -130,19 +130,19 @@ fn rows_of_all_generators_are_shown_and_compared_with_those_of_the_table() {
 
 #[test]
 fn a_generator_that_cannot_load_is_named() {
-    for (report, told) in [
+    for (report, reported) in [
         (LoadReport::Failed("its disk is full".into()), "generator 1: its disk is full"),
         (LoadReport::Filled(7), "generator 1: it reported a table of another data set"),
     ] {
-        let (loaded, _) = divided(40_000, &[(1, report)], &NOBODY, &mut Silent);
+        let (loaded, _) = divided(40_000, &[(1, report)], &NOBODY, &mut ());
         let Err(LoadError::Generator(reason)) = loaded else { panic!("{loaded:?}") };
-        assert_eq!(reason.to_string(), told);
+        assert_eq!(reason.to_string(), reported);
     }
 }
 
 #[test]
 fn the_user_interrupts_a_divided_load() {
-    let (loaded, _) = divided(40_000, &[], &AtomicUsize::new(1), &mut Silent);
+    let (loaded, _) = divided(40_000, &[], &AtomicUsize::new(1), &mut ());
     assert!(
         matches!(&loaded, Err(LoadError::Failed(it)) if it.kind == FailureKind::Cancelled),
         "{loaded:?}"

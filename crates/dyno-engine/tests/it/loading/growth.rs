@@ -59,7 +59,7 @@ fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
 }
 
 #[test]
-fn what_fails_for_good_is_made_up_for_by_other_transactions() {
+fn permanently_failed_inserts_are_replaced_by_others() {
     let record = grow_null("insert.fail=duplicate-key:0.2", 10, 3_000);
     assert!(record.counters.failed > 0, "a fifth of 300 fails");
     assert_eq!(record.counters.committed, 296);
@@ -139,7 +139,7 @@ fn each_dialect_has_its_partitions_and_its_row_format() {
 }
 
 #[test]
-fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_included() {
+fn growth_target_includes_loaded_and_warm_up_rows() {
     let scratch = Scratch::new("growth");
     let target = Target::new(Engine::Sqlite, Endpoint::File(scratch.0.join("people.db")));
     let options = [

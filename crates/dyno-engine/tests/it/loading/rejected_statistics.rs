@@ -85,7 +85,7 @@ fn loaded(persona: &'static Persona) -> (Vec<String>, u64) {
 }
 
 #[test]
-fn a_rejected_statement_about_statistics_is_reported_once_and_does_not_end_loading() {
+fn rejected_analyze_is_reported_once_and_loading_continues() {
     static PLAIN: Persona = persona(&[]);
     static NO_VACUUM: Persona = persona(&[rejection("VACUUM")]);
     static NEITHER: Persona = persona(&[rejection("VACUUM"), rejection("ANALYZE")]);

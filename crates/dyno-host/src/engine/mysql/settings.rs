@@ -1,12 +1,12 @@
 //! Settings of the MySQL family.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::queries::{FoundSettings, Settings};
+use crate::engine::queries::{EngineSettings, FoundSettings};
 use crate::engine::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: EngineSettings = EngineSettings {
     that_matter: &[
         "autocommit",
         "binlog_format",
@@ -113,7 +113,7 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
     // Options without a system variable. The server itself refuses to start with an unknown or
     // invalid one.
-    untold: &[
+    unreported: &[
         "early_plugin_load",
         "loose_plugin_load_add",
         "performance_schema_consumer",

@@ -1,10 +1,10 @@
 //! Settings of PostgreSQL.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::queries::{FoundSettings, Settings};
+use crate::engine::queries::{EngineSettings, FoundSettings};
 use crate::engine::setting::{Setting, boolean, by_name, is_close};
 
-pub(super) const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: EngineSettings = EngineSettings {
     that_matter: &[
         "autovacuum",
         "checkpoint_completion_target",
@@ -60,7 +60,7 @@ pub(super) const SETTINGS: Settings = Settings {
         "default_toast_compression",
         "shared_preload_libraries",
     ],
-    untold: &[],
+    unreported: &[],
     read,
     listed: str::to_owned,
     find: by_name,

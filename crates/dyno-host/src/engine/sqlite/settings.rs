@@ -1,11 +1,11 @@
 //! Settings of SQLite: pragmas.
 
 use crate::control_connection::{ControlConnection, QueryResult};
-use crate::engine::queries::{FoundSettings, Settings};
+use crate::engine::queries::{EngineSettings, FoundSettings};
 use crate::engine::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
 
-pub(super) const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: EngineSettings = EngineSettings {
     that_matter: &[
         "auto_vacuum",
         "busy_timeout",
@@ -42,7 +42,7 @@ pub(super) const SETTINGS: Settings = Settings {
     )],
     // Pragmas stored in the file; all others belong to connections.
     shaping: &["auto_vacuum", "encoding", "journal_mode", "page_size"],
-    untold: &[],
+    unreported: &[],
     read,
     listed: str::to_owned,
     find: by_name,

@@ -58,7 +58,7 @@ fn memory_is_in_bytes() {
 }
 
 #[test]
-fn devices_with_slashes_are_included_and_old_partitions_and_idle_devices_are_not() {
+fn diskstats_keep_names_with_slashes_and_skip_idle_devices() {
     let text = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
  254       0 vda 2448584 97126 123536570 3038815 8185551 1067062 362928256 1729026 3 549428 5008566 574495 91 363121480 69233 2885632 171491
  104       0 cciss/c0d0 100 0 800 10 200 0 1600 20 0 25 30

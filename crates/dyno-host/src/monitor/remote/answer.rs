@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// One answer: the contents of files by path, and the shell's own values by names that begin with
 /// `dyno`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Answer {
+pub(super) struct RemoteSample {
     /// The number of the request that it answers.
     pub(super) number: u64,
     sections: BTreeMap<String, String>,
@@ -32,7 +32,7 @@ impl Lines {
     }
 
     /// Processes a line without its end. Lines before the first section are login messages.
-    pub(super) fn take(&mut self, line: &str) -> Option<Answer> {
+    pub(super) fn take(&mut self, line: &str) -> Option<RemoteSample> {
         self.bytes += line.len() + 1;
         let Some(name) = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <=="))
         else {
@@ -46,7 +46,7 @@ impl Lines {
         if let Some(number) = name.strip_prefix("dyno end ") {
             (self.section, self.bytes) = (None, 0);
             let sections = std::mem::take(&mut self.sections);
-            return Some(Answer { number: number.parse().ok()?, sections });
+            return Some(RemoteSample { number: number.parse().ok()?, sections });
         }
         self.section = Some(name.to_owned());
         self.sections.insert(name.to_owned(), String::new());
@@ -54,7 +54,7 @@ impl Lines {
     }
 }
 
-impl Answer {
+impl RemoteSample {
     /// The content of a file; empty when it does not exist.
     pub(super) fn text(&self, name: &str) -> &str {
         self.sections.get(name).map_or("", String::as_str)
@@ -94,7 +94,8 @@ mod tests {
         let text = "Welcome to db.example\n\n==> /proc/stat <==\ncpu  1 2 3\n\n==> /proc/17/stat <==\n17 (mysqld) S 1\n\
                     ==> /proc/8/stat <==\n8 (mysqld) S 1\n==> dyno times <==\n0m0.010s 0m0.02s\n1m2.5s 0m1.00s\n==> dyno end 4 <==\n";
         let mut lines = Lines::default();
-        let mut answers: Vec<Answer> = text.lines().filter_map(|line| lines.take(line)).collect();
+        let mut answers: Vec<RemoteSample> =
+            text.lines().filter_map(|line| lines.take(line)).collect();
         let answer = answers.pop().unwrap();
         assert!(answers.is_empty());
         assert_eq!(answer.number, 4);

@@ -10,10 +10,10 @@ mod answer;
 
 use super::host::{Machine, is_memory};
 use super::pace::Pace;
-use super::processes::{Processes, Seen};
+use super::processes::{ProcessSample, Processes};
 use crate::engine::Values;
 use crate::process_stat::ProcessStat;
-use answer::{Answer, Lines};
+use answer::{Lines, RemoteSample};
 use dyno_drivers::timeout::{CHECK_INTERVAL, is_end_requested};
 use dyno_model::monitor::names;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -54,7 +54,7 @@ pub(super) struct Remote {
     has_ended: bool,
     /// `None` when the command is to end.
     input: Option<ChildStdin>,
-    answers: Receiver<Result<Answer, String>>,
+    answers: Receiver<Result<RemoteSample, String>>,
     errors: Receiver<Vec<u8>>,
     number: u64,
     asked: Instant,
@@ -173,7 +173,7 @@ impl Remote {
         Ok(())
     }
 
-    fn put_processes(&mut self, answer: &Answer, values: &mut Values) {
+    fn put_processes(&mut self, answer: &RemoteSample, values: &mut Values) {
         let Some(server) = self.server else { return };
         let processes = answer.processes(server);
         // Without its children the sum would decrease.
@@ -184,10 +184,15 @@ impl Remote {
             |process: u32, file: &str| answer.text(&format!("/proc/{process}/{file}")).to_owned();
         let seen = processes.iter().filter_map(|process| {
             let stat = ProcessStat::parse(&text(*process, "stat"))?;
-            Some(Seen::of_texts(*process, stat, text(*process, "status"), text(*process, "io")))
+            Some(ProcessSample::of_texts(
+                *process,
+                stat,
+                text(*process, "status"),
+                text(*process, "io"),
+            ))
         });
-        let seen: Vec<Seen> = seen.collect();
-        let has_details = seen.iter().any(Seen::has_status);
+        let seen: Vec<ProcessSample> = seen.collect();
+        let has_details = seen.iter().any(ProcessSample::has_status);
         self.processes.put_seen(&seen, self.ticks, has_details, values);
         let files = PER_FILE * u32::try_from(seen.len()).unwrap_or(u32::MAX);
         let now = Instant::now();
@@ -212,7 +217,7 @@ impl Remote {
     }
 
     /// The answer to the last request; older ones came too late and belong to no known time.
-    fn receive(&mut self, until: Instant) -> Result<Option<Answer>, String> {
+    fn receive(&mut self, until: Instant) -> Result<Option<RemoteSample>, String> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left.min(CHECK_INTERVAL)) {
@@ -269,7 +274,7 @@ impl Drop for Remote {
     }
 }
 
-fn read_answers(output: impl Read, answers: &Sender<Result<Answer, String>>) {
+fn read_answers(output: impl Read, answers: &Sender<Result<RemoteSample, String>>) {
     let mut output = BufReader::new(output);
     let (mut lines, mut line) = (Lines::default(), Vec::new());
     loop {

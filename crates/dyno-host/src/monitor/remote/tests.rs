@@ -58,24 +58,24 @@ fn a_remote_shell_returns_the_values_of_the_machine() {
 fn the_output_of_a_failed_command_is_reported() {
     let refused =
         Remote::start(&command("echo Permission denied >&2; exit 255"), Vec::new(), false);
-    let told = refused.unwrap_err();
-    assert!(told.contains("255") && told.contains("Permission denied"), "{told}");
+    let reported = refused.unwrap_err();
+    assert!(reported.contains("255") && reported.contains("Permission denied"), "{reported}");
     // One that ends later.
     let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
     kill_process_group(group, Signal::KILL).unwrap();
     let mut values = Values::default();
-    let told = loop {
+    let reported = loop {
         // The request may still be written to the pipe.
         match remote
             .ask(false)
             .and_then(|()| remote.sample(Instant::now() + BEGIN_LIMIT, &mut values))
         {
             Ok(()) => {}
-            Err(told) => break told,
+            Err(reported) => break reported,
         }
     };
-    assert!(told.contains("ended") && told.contains("9"), "{told}");
+    assert!(reported.contains("ended") && reported.contains("9"), "{reported}");
 }
 
 #[test]
@@ -99,8 +99,11 @@ fn a_command_with_endless_output_is_stopped() {
         "yes",
     ] {
         // It writes until it is stopped, and does not read its input.
-        let told = Remote::start(&command(flood), Vec::new(), false).unwrap_err();
-        assert!(told.starts_with("printed more than 16 MiB in one answer"), "{flood}: {told}");
+        let reported = Remote::start(&command(flood), Vec::new(), false).unwrap_err();
+        assert!(
+            reported.starts_with("printed more than 16 MiB in one answer"),
+            "{flood}: {reported}"
+        );
     }
 }
 
@@ -129,8 +132,11 @@ fn a_command_that_stops_answering_is_stopped() {
         remote.ask(false).unwrap();
         remote.sample(Instant::now(), &mut values).unwrap();
     }
-    let told = remote.ask(false).unwrap_err();
-    assert!(told.contains("60 samples without an answer") && told.contains("signal: 9"), "{told}");
+    let reported = remote.ask(false).unwrap_err();
+    assert!(
+        reported.contains("60 samples without an answer") && reported.contains("signal: 9"),
+        "{reported}"
+    );
     assert_eq!(values, Values::default());
 }
 
@@ -140,6 +146,6 @@ fn variables_with_passwords_are_not_passed_on() {
     let mut command = command("printenv HOME > /dev/null && echo shown >&2; exit 1");
     assert!(Remote::start(&command, Vec::new(), false).unwrap_err().contains("shown"));
     command.hidden.push("HOME".to_owned());
-    let told = Remote::start(&command, Vec::new(), false).unwrap_err();
-    assert!(told.contains("ended") && !told.contains("shown"), "{told}");
+    let reported = Remote::start(&command, Vec::new(), false).unwrap_err();
+    assert!(reported.contains("ended") && !reported.contains("shown"), "{reported}");
 }

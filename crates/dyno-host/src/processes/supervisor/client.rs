@@ -119,8 +119,8 @@ impl Supervisor {
         }
         // The supervisor's input has been closed.
         let limit = ANSWER_LIMIT * 3 + self.last.iter().map(|last| last.limit).sum::<Duration>();
-        let requests = timeout::requests();
-        let finished = self.handle.shared.wait_for(limit, requests, |state| {
+        let interrupts = timeout::interrupts();
+        let finished = self.handle.shared.wait_for(limit, interrupts, |state| {
             let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
             match last.and_then(|index| state.replies.remove(index)) {
                 Some(Reply::Finished(problems)) => Some(Some(problems)),
@@ -132,7 +132,7 @@ impl Supervisor {
             let _ = self.child.wait();
             return problems;
         }
-        if timeout::requests() > requests {
+        if timeout::interrupts() > interrupts {
             return vec![format!("{LEFT_ALONE}{}", self.tasks())];
         }
         let mut problems = vec![SupervisorError::Gone.to_string()];

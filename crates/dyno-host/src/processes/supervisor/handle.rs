@@ -2,6 +2,7 @@
 
 use super::{Exit, Launch, Order, Reply, SharedMemory, StopStep, SupervisorSignal};
 use dyno_drivers::timeout::{self, CHECK_INTERVAL};
+use dyno_model::sync::lock;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -55,7 +56,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits until `found` returns a value, the timeout expires, or the user has interrupted more
@@ -63,7 +64,7 @@ impl Shared {
     pub(super) fn wait_for<T>(
         &self,
         limit: Duration,
-        requests: usize,
+        interrupts: usize,
         mut found: impl FnMut(&mut State) -> Option<T>,
     ) -> Option<T> {
         let deadline = Instant::now() + limit;
@@ -73,7 +74,7 @@ impl Shared {
                 return Some(value);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || timeout::requests() > requests {
+            if left.is_zero() || timeout::interrupts() > interrupts {
                 return None;
             }
             let moment = left.min(CHECK_INTERVAL);
@@ -82,8 +83,12 @@ impl Shared {
         }
     }
 
-    fn wait_exit(&self, limit: Duration, requests: usize) -> Result<Option<Exit>, SupervisorError> {
-        let found = self.wait_for(limit, requests, |state| match state.exit {
+    fn wait_exit(
+        &self,
+        limit: Duration,
+        interrupts: usize,
+    ) -> Result<Option<Exit>, SupervisorError> {
+        let found = self.wait_for(limit, interrupts, |state| match state.exit {
             Some(exit) => Some(Ok(exit)),
             None if state.is_gone => Some(Err(SupervisorError::Gone)),
             None => None,
@@ -113,7 +118,7 @@ impl SupervisorHandle {
 
     /// Closes the supervisor's input for all handles; false when it was closed before.
     pub(super) fn close_input(&self) -> bool {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
+        lock(&self.orders).take().is_some()
     }
 
     pub(super) fn order(&self, order: &Order) -> Result<(), SupervisorError> {
@@ -121,7 +126,7 @@ impl SupervisorHandle {
             SupervisorError::Refused(format!("a path is not valid UTF-8 ({error})"))
         })?;
         line.push('\n');
-        let mut held = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.orders);
         let orders = held.as_mut().ok_or(SupervisorError::Gone)?;
         orders
             .write_all(line.as_bytes())
@@ -130,14 +135,15 @@ impl SupervisorHandle {
     }
 
     pub(super) fn reply(&self) -> Result<Reply, SupervisorError> {
-        let requests = timeout::requests();
-        let reply =
-            self.shared.wait_for(ANSWER_LIMIT, requests, |state| match state.replies.pop_front() {
+        let interrupts = timeout::interrupts();
+        let reply = self.shared.wait_for(ANSWER_LIMIT, interrupts, |state| {
+            match state.replies.pop_front() {
                 Some(reply) => Some(Ok(reply)),
                 None if state.is_gone => Some(Err(SupervisorError::Gone)),
                 None => None,
-            });
-        let late = if timeout::requests() > requests {
+            }
+        });
+        let late = if timeout::interrupts() > interrupts {
             SupervisorError::Interrupted
         } else {
             SupervisorError::Gone
@@ -225,9 +231,9 @@ impl SupervisorHandle {
         }
         self.order(&Order::Stop(steps.to_vec()))?;
         let timeout: Duration = steps.iter().map(|step| step.timeout).sum();
-        let requests = timeout::requests();
-        let exit = self.shared.wait_exit(timeout + ANSWER_LIMIT, requests)?;
-        if exit.is_some() || timeout::requests() == requests {
+        let interrupts = timeout::interrupts();
+        let exit = self.shared.wait_exit(timeout + ANSWER_LIMIT, interrupts)?;
+        if exit.is_some() || timeout::interrupts() == interrupts {
             return Ok(exit);
         }
         self.order(&Order::Hurry)?;

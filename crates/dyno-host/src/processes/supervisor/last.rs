@@ -100,7 +100,7 @@ mod tests {
     use crate::supervisor::Launch;
 
     #[test]
-    fn a_command_with_too_much_output_cannot_fill_the_disk_and_its_last_output_is_kept() {
+    fn excessive_command_output_is_truncated_and_its_end_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         let script = "echo the beginning; yes | head -c 300000000; echo the end";

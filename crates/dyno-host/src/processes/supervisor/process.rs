@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
     let mut process = SupervisorProcess::new(sender, inputs, Heir::Own);
     process.serve();
     let problems = process.clean();
-    tell(&Reply::Finished(problems));
+    reply(&Reply::Finished(problems));
     ExitCode::SUCCESS
 }
 
@@ -107,7 +107,7 @@ fn watch_orders(sender: Sender<Input>) {
 }
 
 /// Sends a reply. When dyno has ended nobody reads it, and the end of the input reports that.
-fn tell(reply: &Reply) {
+fn reply(reply: &Reply) {
     let mut line = serde_json::to_string(reply).expect("replies are plain data with texts as keys");
     line.push('\n');
     let mut output = io::stdout().lock();
@@ -181,16 +181,16 @@ impl SupervisorProcess {
             match input {
                 Input::End => return,
                 Input::Nonsense(reason) => {
-                    tell(&Reply::Refused(format!("invalid request: {reason}")));
+                    reply(&Reply::Refused(format!("invalid request: {reason}")));
                 }
                 Input::Ended(pid) => self.reap(pid),
                 Input::ChildEnded => self.reap_inherited(),
                 Input::Order(Order::MakeFolder(order)) => match make_folder(&order) {
                     Ok(path) => {
                         self.folders.push(path.clone());
-                        tell(&Reply::Folder(path));
+                        reply(&Reply::Folder(path));
                     }
-                    Err(error) => tell(&Reply::Refused(error.to_string())),
+                    Err(error) => reply(&Reply::Refused(error.to_string())),
                 },
                 Input::Order(Order::Start(launch)) => self.start(launch),
                 Input::Order(Order::Stop(steps)) => {
@@ -198,7 +198,7 @@ impl SupervisorProcess {
                         return;
                     }
                 }
-                Input::Order(Order::Signal(signal)) => tell(&match &self.running {
+                Input::Order(Order::Signal(signal)) => reply(&match &self.running {
                     Some(running) => {
                         let sent = kill_process_group(running.group, signal.number());
                         // PostgreSQL's processes are in groups of their own. Those of a killed one
@@ -224,7 +224,7 @@ impl SupervisorProcess {
 
     fn start(&mut self, launch: Launch) {
         if self.running.is_some() {
-            tell(&Reply::Refused("a process is already running".to_owned()));
+            reply(&Reply::Refused("a process is already running".to_owned()));
             return;
         }
         let began = SystemTime::now();
@@ -232,7 +232,7 @@ impl SupervisorProcess {
             Ok(child) => {
                 let pid = child.id();
                 let group = Pid::from_child(&child);
-                tell(&Reply::Started { pid });
+                reply(&Reply::Started { pid });
                 self.processes.insert(pid);
                 if launch.is_command {
                     watch_output(group, launch.log.clone());
@@ -251,7 +251,7 @@ impl SupervisorProcess {
                 });
             }
             Err(error) => {
-                tell(&Reply::Refused(format!(
+                reply(&Reply::Refused(format!(
                     "cannot start {}: {error}",
                     launch.program.display()
                 )));
@@ -279,7 +279,7 @@ impl SupervisorProcess {
             code: status.code(),
             signal: status.signal(),
         });
-        tell(&Reply::Ended(exit));
+        reply(&Reply::Ended(exit));
     }
 
     /// Stops the running process; true when dyno ended meanwhile.
@@ -314,7 +314,7 @@ impl SupervisorProcess {
                 Ok(Input::Order(Order::Hurry)) => return Waited::InAHurry,
                 // dyno waits for the process to end before it sends another request.
                 Ok(Input::Order(_) | Input::Nonsense(_)) => {
-                    tell(&Reply::Refused("the process is being stopped".to_owned()));
+                    reply(&Reply::Refused("the process is being stopped".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_continues_after_too_much_output_does_not_keep_the_disk_full() {
+    fn running_command_with_excessive_output_does_not_fill_the_disk() {
         let folder = tempfile::tempdir().unwrap();
         let mut process = supervising("yes | head -c 300000000", folder.path());
         while folder.path().join("log").metadata().unwrap().len() > 20_000_000 {

@@ -35,7 +35,7 @@ fn an_empty_database_is_marked_and_recognised_again() {
 }
 
 #[test]
-fn a_database_with_foreign_tables_is_rejected_naming_it_its_tables_and_the_flag() {
+fn database_with_foreign_tables_is_rejected_naming_the_flag() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     run(
@@ -79,7 +79,7 @@ fn a_table_that_dyno_did_not_create_is_not_replaced() {
 }
 
 #[test]
-fn tables_of_a_killed_program_all_belong_to_dyno_until_their_names_are_recorded() {
+fn unrecorded_tables_of_a_killed_run_belong_to_dyno() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     let mut earlier = claim(&target, &OPTIONS).unwrap();
@@ -124,7 +124,7 @@ fn cleanup_drops_what_dyno_created_and_nothing_else() {
 
 /// As through another node of a cluster: the lock is free, and the marker names the other run.
 #[test]
-fn a_database_whose_marker_names_another_run_is_taken_only_after_that_has_ended() {
+fn database_marked_by_a_running_run_is_rejected_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     let mut earlier = claim(&target, &OPTIONS).unwrap();

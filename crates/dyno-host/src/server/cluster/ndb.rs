@@ -8,7 +8,9 @@ use crate::server::cluster_member::{ClusterMember, Membership};
 use crate::server::error::{log_of, query, settings_differ};
 use crate::server::injected_faults::SharedFaults;
 use crate::server::inner::InnerNode;
-use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_directories, place, system};
+use crate::server::process::{
+    POLL, PORT_ATTEMPTS, free_port, make_directories, supervisor_and_parent, system,
+};
 use crate::server::recipes::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
 use crate::server::recipes::recipe;
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
@@ -102,7 +104,7 @@ fn prepare(
     let user = recipe(server.kind).expect("a cluster has a recipe").user;
     let owner = account::for_server(server.kind, user)?;
     let kept = log::kept(options.log_dir.as_deref())?;
-    let (mut supervisor, parent) = place(server, options, owner, kept.as_deref())?;
+    let (mut supervisor, parent) = supervisor_and_parent(server, options, owner, kept.as_deref())?;
     let directories =
         make_directories(&mut supervisor, &parent, server.kind, owner, &["data", "tmp"])?;
     let mut node = InnerNode {

@@ -92,7 +92,7 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     give("port", &instance.port.to_string());
     give("unix_socket_directories", &path_text(&instance.socket_folder));
     let needed = instance.connections.saturating_add(CONNECTIONS_RESERVED);
-    if instance.asked("max_connections").is_none() && needed > CONNECTIONS_DEFAULT {
+    if instance.requested("max_connections").is_none() && needed > CONNECTIONS_DEFAULT {
         give("max_connections", &needed.to_string());
     }
     for (name, value) in &instance.server.settings {
@@ -110,7 +110,7 @@ fn configure_account(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
 ) -> Result<(), OperationFailure> {
-    let libraries = instance.asked("shared_preload_libraries").unwrap_or_default();
+    let libraries = instance.requested("shared_preload_libraries").unwrap_or_default();
     if libraries.split(',').any(|library| library.trim() == "pg_stat_statements") {
         session.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
     }

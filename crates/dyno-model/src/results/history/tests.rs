@@ -128,7 +128,7 @@ fn an_example_names_the_transactions_and_what_they_read_and_wrote() {
 }
 
 #[test]
-fn an_anomaly_is_forbidden_from_the_level_on_that_the_literature_names() {
+fn anomalies_are_forbidden_from_their_published_isolation_level() {
     let levels: Vec<_> = Anomaly::ALL.into_iter().map(Anomaly::forbidden_from).collect();
     use IsolationLevel::{ReadCommitted, RepeatableRead, Serializable};
     assert_eq!(

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_of_plots_and_every_order_inside_comes_up_about_equally_often() {
+    fn all_orders_of_and_within_restart_groups_are_equally_likely() {
         let mut counts = std::collections::BTreeMap::new();
         for block in
             trials(&[vec![vec![0, 1]], vec![vec![2, 3]], vec![vec![4]]], 4800, 42).chunks(5)

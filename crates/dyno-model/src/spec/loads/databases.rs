@@ -106,14 +106,14 @@ pub(in crate::spec) fn check(
             "remove that endpoint from the levels, or `load.databases`",
         );
     }
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for configuration in spread {
         let Some((message, help)) = obstacle(configuration, &systems[configuration.system]) else {
             continue;
         };
-        if !told.contains(&message) {
+        if !reported.contains(&message) {
             refuse(&message, help);
-            told.push(message);
+            reported.push(message);
         }
     }
 }

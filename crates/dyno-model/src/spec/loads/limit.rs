@@ -299,7 +299,7 @@ mod tests {
     use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
 
     #[test]
-    fn limits_of_a_standard_apply_where_its_pacing_does_and_the_spec_has_none() {
+    fn standard_limits_apply_only_to_paced_runs_without_own_limits() {
         let configuration = |(pacing, mix): (&str, &str)| {
             let options = [(PACING, pacing), (MIX, mix)]
                 .map(|(name, value)| (name.to_owned(), OptionValue::Text(value.to_owned())));

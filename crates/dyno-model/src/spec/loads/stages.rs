@@ -36,7 +36,7 @@ pub(in crate::spec) fn read(
     let mut found: Vec<(LoadBy, Stage, Span)> = Vec::new();
     let mut is_whole = true;
     for (index, fields) in load.each("stages", &STAGE).enumerate() {
-        let read = name(&fields, index).zip(course(&fields, files));
+        let read = name(&fields, index).zip(profile(&fields, files));
         let Some((name, (by, segments))) = read else {
             is_whole = false;
             continue;
@@ -87,8 +87,8 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// The course of its load.
-fn course(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<(LoadBy, Vec<Segment>)> {
+/// The profile of its load.
+fn profile(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<(LoadBy, Vec<Segment>)> {
     let duration = fields.duration("duration");
     let keys = ["rate", "clients", "file"];
     let given: Vec<(&str, &Node)> =
@@ -110,13 +110,13 @@ fn course(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<(LoadBy, Vec<Se
     if key == "file" {
         let file = fields.required_text("file", "name a file: `file = \"day.csv\"`")?;
         let text = files.text("load", file, node.span, fields.problems)?;
-        let course = lines(&text).map_err(|(line, reason)| {
+        let profile = lines(&text).map_err(|(line, reason)| {
             let message = format!("`{file}`, line {line}: {reason}");
             let help = "a file needs the columns `seconds` and `rate` or `clients`, and a line for \
                         each time: `0,120.5`";
             fields.problems.refuse(node.span, message, help);
         });
-        let (by, segments) = course.ok()?;
+        let (by, segments) = profile.ok()?;
         return Some((by, stretched(segments, duration)));
     }
     if fields.node("duration").is_none() {
@@ -214,7 +214,7 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
     Ok((by, segments))
 }
 
-/// The same course, scaled to another length.
+/// The same profile, scaled to another length.
 fn stretched(mut segments: Vec<Segment>, duration: Option<Nanos>) -> Vec<Segment> {
     let Some(duration) = duration else { return segments };
     let length: u64 = segments.iter().map(|segment| segment.length.0).sum();

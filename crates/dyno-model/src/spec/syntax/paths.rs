@@ -13,25 +13,25 @@ pub(in crate::spec) fn beside(spec: &str, file: &Path) -> PathBuf {
 }
 
 /// Prefixes every relative path of a plan with the folder of its spec.
-pub(in crate::spec) fn place(plan: &mut Plan, spec: &str) {
-    let place = |path: &mut PathBuf| *path = beside(spec, path);
+pub(in crate::spec) fn resolve(plan: &mut Plan, spec: &str) {
+    let resolve = |path: &mut PathBuf| *path = beside(spec, path);
     for storage in &mut plan.storages {
-        place(&mut storage.data);
-        storage.log.iter_mut().for_each(place);
+        resolve(&mut storage.data);
+        storage.log.iter_mut().for_each(resolve);
     }
     for endpoint in &mut plan.endpoints {
         match &mut endpoint.via {
-            Via::Address(Endpoint::Unix(path) | Endpoint::File(path)) => place(path),
-            Via::Application(application) => place(&mut application.war),
+            Via::Address(Endpoint::Unix(path) | Endpoint::File(path)) => resolve(path),
+            Via::Application(application) => resolve(&mut application.war),
             Via::Tcp | Via::Socket | Via::Address(_) | Via::Proxy(_) => {}
         }
     }
     for system in &mut plan.systems {
         match &mut system.source {
             SystemSource::Managed(server) => {
-                server.bin_dir.iter_mut().chain(&mut server.scratch).for_each(place);
+                server.bin_dir.iter_mut().chain(&mut server.scratch).for_each(resolve);
             }
-            SystemSource::Existing(existing) => of_existing(existing).into_iter().for_each(place),
+            SystemSource::Existing(existing) => of_existing(existing).into_iter().for_each(resolve),
             SystemSource::Imported => {}
         }
     }

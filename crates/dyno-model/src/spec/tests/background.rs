@@ -114,7 +114,7 @@ fn a_limit_of_it_is_about_the_configurations_that_have_it() {
 }
 
 #[test]
-fn what_cannot_run_in_the_background_is_refused_with_its_remedy() {
+fn invalid_background_settings_are_rejected_with_a_remedy() {
     let rows = [
         (
             "[[background]]\nworkload.kind = \"rush\"",

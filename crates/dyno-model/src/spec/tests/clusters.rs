@@ -21,7 +21,7 @@ fn nodes(server: &str) -> Result<u32, String> {
 }
 
 #[test]
-fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
+fn cluster_node_count_has_defaults_and_is_validated() {
     assert_eq!(nodes("kind = \"galera\""), Ok(3));
     assert_eq!(nodes("kind = \"galera\", nodes = 5"), Ok(5));
     assert_eq!(nodes("kind = \"mariadb\""), Ok(1));
@@ -67,7 +67,7 @@ fn a_cluster_is_never_at_work_beside_another_system() {
 }
 
 #[test]
-fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
+fn single_server_settings_are_rejected_for_clusters() {
     for (more, why) in [
         (
             "[design]\ndata = \"restore\"\n",
@@ -95,7 +95,7 @@ fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
 }
 
 #[test]
-fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
+fn application_endpoint_requires_crud_and_a_supported_engine() {
     let crud = WorkloadDescription { name: CRUD, summary: "", audit: "", options: Vec::new() };
     let read = |server: &str, workload: &str, endpoint: &str| {
         let text = format!(

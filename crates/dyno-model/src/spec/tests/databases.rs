@@ -16,7 +16,7 @@ fn text(system: &str, load: &str, more: &str) -> String {
 }
 
 /// All errors, with their positions and remedies.
-fn told(text: &str) -> String {
+fn reported(text: &str) -> String {
     errors(text).join("\n")
 }
 
@@ -27,7 +27,7 @@ fn plan(system: &str, load: &str, more: &str) -> Plan {
 }
 
 #[test]
-fn a_number_of_databases_is_a_factor_and_they_are_called_after_the_system_s() {
+fn database_count_is_a_factor_and_names_derive_from_the_url() {
     let found = plan(URL, "", "[factors]\n\"load.databases\" = [1, 2, 4]\n");
     let names: Vec<Vec<String>> =
         found.configurations.iter().map(|it| found.databases(it)).collect();
@@ -51,7 +51,7 @@ fn databases_have_names_of_the_user_s_or_of_a_server_that_dyno_starts() {
 }
 
 #[test]
-fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
+fn invalid_multi_database_loads_are_rejected_with_a_reason() {
     let sqlite = "[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n";
     let galera = "[[system]]\nname = \"A\"\nserver = { kind = \"galera\" }\n";
     let four = "databases = 4";
@@ -79,16 +79,16 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
             "faults cannot be combined with several databases",
         ),
     ] {
-        let found = told(&text(system, load, more));
+        let found = reported(&text(system, load, more));
         assert!(found.contains(expected), "{load} {more}: {found}");
     }
-    let found = told(&text(URL, &format!("databases = [\"{}\", \"b\"]", "x".repeat(64)), ""));
+    let found = reported(&text(URL, &format!("databases = [\"{}\", \"b\"]", "x".repeat(64)), ""));
     assert!(found.contains("at most 63 bytes"), "{found}");
     let url = URL.replace("shop", &"x".repeat(62));
-    let found = told(&text(&url, four, ""));
+    let found = reported(&text(&url, four, ""));
     assert!(found.contains("is too long for a database name"), "{found}");
     let many: Vec<String> = (0..101).map(|number| format!("\"d{number}\"")).collect();
-    let found = told(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
+    let found = reported(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
     assert!(found.contains("more than 100 databases"), "{found}");
     // Workloads that would need a single object in each database, and the network path that leads
     // to only one of them.
@@ -125,7 +125,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
 fn a_configuration_with_too_few_clients_may_be_left_out() {
     let load = "databases = 4";
     let few = text(SERVER, load, "").replace("clients = 8", "clients = [1, 8]");
-    let found = told(&few);
+    let found = reported(&few);
     assert!(
         found.contains("1 clients are fewer than 4") && found.contains("design.exclude"),
         "{found}"

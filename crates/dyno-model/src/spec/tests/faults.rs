@@ -75,7 +75,7 @@ fn each_trial_that_is_harmed_has_a_start_of_its_own() {
 }
 
 #[test]
-fn what_comes_after_a_refused_fault_is_no_error_of_its_own() {
+fn rejected_fault_causes_no_errors_for_later_faults() {
     let faults = |node: &str| {
         format!(
             "[[fault]]\nat = \"4s\"\naction = \"kill\"\nnode = \"{node}\"\n\
@@ -89,7 +89,7 @@ fn what_comes_after_a_refused_fault_is_no_error_of_its_own() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
+fn impossible_faults_are_rejected_with_a_reason() {
     let rows: [(&[System], &str, &str); 16] = [
         (
             &[REPLICA],

@@ -39,7 +39,7 @@ fn a_search_says_what_is_raised_while_what_is_kept() {
 }
 
 #[test]
-fn what_cannot_be_searched_for_is_told_with_its_place() {
+fn invalid_searches_are_rejected_with_their_location() {
     let rows = [
         (
             "{ while = \"p99 < 20ms\", most = \"rats\" }",

@@ -40,8 +40,7 @@ fn settings_can_be_varied_where_something_applies_them() {
 }
 
 #[test]
-fn a_system_that_is_started_and_stopped_takes_turns_with_the_others_and_has_its_settings_from_its_start()
- {
+fn systems_with_start_and_stop_hooks_run_exclusively() {
     let read = |hooks: &str| parse(input(&text(hooks)), &catalog()).map(|(_, plan)| plan);
     let plan = read("{ start = \"docker run -d db\", stop = \"docker rm -f db\" }").unwrap();
     let exclusive =
@@ -65,25 +64,31 @@ fn a_system_that_is_started_and_stopped_takes_turns_with_the_others_and_has_its_
 fn start_and_stop_are_given_together_and_in_the_place_of_restart() {
     let found = |hooks: &str| errors(&text(hooks));
     let (start, stop) = ("start = \"docker start db\"", "stop = \"docker stop db\"");
-    let told = found(&format!("{{ {start} }}"));
+    let reported = found(&format!("{{ {start} }}"));
     assert!(
-        told[0].contains("missing key `stop`") && told[0].contains("docker rm --force"),
-        "{told:?}"
+        reported[0].contains("missing key `stop`") && reported[0].contains("docker rm --force"),
+        "{reported:?}"
     );
-    let told = found(&format!("{{ {stop} }}"));
-    assert!(told[0].contains("missing key `start`") && told[0].contains("docker run"), "{told:?}");
-    let told = found(&format!("{{ {start}, {stop}, restart = \"docker restart db\" }}"));
-    assert!(told[0].contains("`restart` cannot be combined with `start` and `stop`"), "{told:?}");
+    let reported = found(&format!("{{ {stop} }}"));
+    assert!(
+        reported[0].contains("missing key `start`") && reported[0].contains("docker run"),
+        "{reported:?}"
+    );
+    let reported = found(&format!("{{ {start}, {stop}, restart = \"docker restart db\" }}"));
+    assert!(
+        reported[0].contains("`restart` cannot be combined with `start` and `stop`"),
+        "{reported:?}"
+    );
 }
 
 #[test]
-fn a_system_that_nothing_gives_settings_to_is_told_how() {
+fn a_system_that_nothing_gives_settings_to_is_reported_how() {
     let found = |hooks: &str| errors(&text(hooks));
-    let told = found("{ restart = \"systemctl restart db\" }");
+    let reported = found("{ restart = \"systemctl restart db\" }");
     assert!(
-        told[0].contains("settings of `far` cannot be varied")
-            && told[0].contains("hooks = { apply ="),
-        "{told:?}"
+        reported[0].contains("settings of `far` cannot be varied")
+            && reported[0].contains("hooks = { apply ="),
+        "{reported:?}"
     );
     assert!(
         found("{}").iter().any(|it| it.contains("`hooks` has no command [add for example")),

@@ -167,7 +167,7 @@ fn a_system_has_all_options_of_its_url() {
 }
 
 #[test]
-fn a_profile_is_laid_over_the_file_and_its_stop_rule_replaces_the_other() {
+fn profile_overrides_the_file_and_replaces_its_stop_rule() {
     let (_, plan) = parse(Input { profile: Some("smoke"), ..input(GOOD) }, &catalog()).unwrap();
     assert_eq!((plan.profile.as_deref(), plan.blocks), (Some("smoke"), 2));
     assert_eq!(plan.configurations.len(), 2);
@@ -190,7 +190,7 @@ fn arguments_are_laid_over_the_profile() {
 }
 
 #[test]
-fn an_argument_may_be_toml_or_bare_text_and_reach_into_a_system_by_name() {
+fn arguments_accept_toml_or_plain_text_and_address_systems() {
     let (_, plan) = with_arguments(&[
         "title=Bare words",
         "load.duration=30s",
@@ -236,7 +236,7 @@ fn errors_in_arguments_point_at_the_argument() {
 }
 
 #[test]
-fn factors_are_combined_in_the_order_of_the_file_and_the_last_varies_fastest() {
+fn factors_combine_in_file_order_with_the_last_varying_fastest() {
     let text = r#"
 title = "factors"
 system = [{ name = "A", url = "postgres://u@h/d" }, { name = "B", server = { kind = "postgres" } }]
@@ -309,7 +309,7 @@ blocks = 1
 "#;
 
 #[test]
-fn settings_are_varied_for_all_servers_or_for_one_and_levels_may_have_names() {
+fn settings_can_vary_for_all_servers_or_one_with_named_levels() {
     let (_, plan) = parse(input(SETTINGS), &catalog()).unwrap();
     assert_eq!(plan.factors, ["server.settings.innodb_buffer_pool_size", "threads"]);
     assert_eq!(plan.configurations.len(), 2 * 2 * 2 * 2);
@@ -385,7 +385,7 @@ fn excluded_configurations_are_in_no_block() {
 }
 
 #[test]
-fn what_is_compared_is_a_factor_or_the_systems() {
+fn design_compare_accepts_system_or_a_factor() {
     for (written, expected) in [("system", Compare::System), ("threads", Compare::Factor(1))] {
         let text = SETTINGS.replace("blocks = 1", &format!("blocks = 1\ncompare = \"{written}\""));
         assert_eq!(parse(input(&text), &catalog()).unwrap().1.compare, Some(expected));
@@ -469,14 +469,14 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_table_where_several_are_meant_is_told_how_to_write_it() {
+fn one_table_where_several_are_meant_is_reported_how_to_write_it() {
     let text = "title = \"x\"\n[system]\nname = \"A\"\nurl = \"null:\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"";
     let message = "2:1: `system` must be a list of tables, not a table [write the heading with two brackets: `[[system]]`]";
     assert_eq!(errors(text), [message]);
 }
 
 #[test]
-fn all_errors_are_shown_at_once_with_carets_that_are_right_for_wide_characters() {
+fn all_errors_are_shown_with_carets_aligned_for_wide_characters() {
     let text = r#"titel = "모든 오류를 한 번에"
 
 [[system]]

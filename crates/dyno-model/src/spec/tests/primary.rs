@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::ComparisonMetric;
 
 #[test]
-fn the_primary_metric_is_the_one_that_the_spec_names_and_searches_have_their_own() {
+fn the_primary_metric_comes_first_and_is_refused_with_a_search() {
     let named =
         |name: &str| SETTINGS.replace("blocks = 1", &format!("blocks = 1\nprimary = \"{name}\""));
     let metrics = |text: &str| parse(input(text), &catalog()).unwrap().1.metrics();

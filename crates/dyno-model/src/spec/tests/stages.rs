@@ -106,7 +106,7 @@ fn stages_follow_a_file_in_its_own_time_or_in_another() {
 }
 
 #[test]
-fn what_is_wrong_with_a_stage_is_told_with_its_place() {
+fn each_invalid_stage_is_reported_once_with_its_cause() {
     let rows = [
         ("{ duration = \"5s\" }", "a stage has none of `rate`, `clients` and `file`"),
         ("{ rate = \"5/s\" }", "missing key `duration` in [[load.stages]]"),
@@ -185,7 +185,7 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
 }
 
 #[test]
-fn what_stages_cannot_stand_beside_is_told() {
+fn keys_incompatible_with_stages_or_rates_are_rejected() {
     let stages = "stages = [{ rate = \"5/s\", duration = \"5s\" }]";
     let clients = "stages = [{ clients = 2, duration = \"5s\" }]";
     let rows = [

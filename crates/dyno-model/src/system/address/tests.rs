@@ -198,7 +198,7 @@ fn settings_become_statements_and_other_options_are_refused() {
 
 /// Each row: address, marked part, message.
 #[test]
-fn what_is_wrong_with_an_address_is_pointed_at() {
+fn address_errors_point_at_the_faulty_part() {
     let rows = [
         ("db.example", "db.example", "this is not an address: the scheme is missing"),
         ("mysqll://u@h/d", "mysqll", "unknown scheme `mysqll`"),
@@ -338,7 +338,7 @@ fn a_password_that_spills_over_is_refused_and_never_repeated() {
 
 /// Each row: address, and each marked part with its message.
 #[test]
-fn all_mistakes_of_an_address_are_told_at_once() {
+fn all_mistakes_of_an_address_are_reported_at_once() {
     let rows: [(&str, &[(&str, &str)]); 9] = [
         (
             "mysql://u@h:99999/d?tsl=off",

@@ -85,7 +85,7 @@ fn no_password_of_an_address_is_left_however_it_is_mistyped() {
 }
 
 #[test]
-fn what_holds_no_password_stays_as_it_is() {
+fn text_without_passwords_is_not_masked() {
     for text in [
         "postgres://bench@h:5432/d",
         "postgres://h1:5432,h2:5433/d",

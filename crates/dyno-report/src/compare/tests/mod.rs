@@ -4,7 +4,7 @@ mod warnings;
 
 use super::*;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::compare::{METRICS, Question, Side, compare as judge, load};
+use dyno_analysis::compare::{CompareOptions, METRICS, Side, compare as judge, load};
 use dyno_analysis::model::Verdict;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_store::TrialOutcome;
@@ -40,12 +40,12 @@ fn model() -> CompareModel {
         }
     }
     let question =
-        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+        CompareOptions { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     judge(&base, &new, &question).expect("comparable")
 }
 
 #[test]
-fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name() {
+fn github_output_lists_regressions_and_escapes_run_names() {
     let mut model = model();
     "100 %, a: b\n::error::x".clone_into(&mut model.new.title);
     model.base.title.clone_from(&model.new.title);
@@ -260,7 +260,7 @@ fn the_page_is_one_well_formed_file_that_needs_no_network() {
 }
 
 #[test]
-fn a_page_begins_with_tiles_both_curves_and_at_most_three_sentences_and_then_has_tables() {
+fn comparison_page_starts_with_tiles_and_one_to_three_sentences() {
     let mut model = model();
     for lang in LANGUAGES {
         let page = render(&model, Format::Html, lang);
@@ -313,10 +313,10 @@ fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
     let side = |name: &str, rate: f64| Side {
         folder: name.to_owned(),
         runs: vec![measured(name, &[rate])],
-        courses: BTreeMap::new(),
+        timelines: BTreeMap::new(),
     };
     let question =
-        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+        CompareOptions { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     let model = judge(&side("a", 100.0), &side("b", 1_300.0), &question).expect("comparable");
     let page = render(&model, Format::Html, EN);
     let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
@@ -343,7 +343,7 @@ fn names_cannot_command_a_terminal() {
 }
 
 #[test]
-fn a_level_is_told_only_of_intervals_that_are_there() {
+fn a_level_is_reported_only_of_intervals_that_are_there() {
     let mut model = model();
     let note =
         |model: &CompareModel| render(model, Format::Text, EN).contains("are widened accordingly");

@@ -6,7 +6,7 @@ use crate::messages::{EN, compare as words};
 use dyno_analysis::compare::model::{
     CompareModel, CompareWarning, CompareWarningKind, MetricPair, SideName,
 };
-use dyno_analysis::compare::{METRICS, Question, Side, compare};
+use dyno_analysis::compare::{CompareOptions, METRICS, Side, compare};
 use dyno_analysis::model::{RatioBound, Verdict};
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::plan::ComparisonMetric;
@@ -16,11 +16,11 @@ use dyno_store::fixture::{each_record, measured, open_loop, stopped};
 use std::collections::BTreeMap;
 
 fn side(runs: Vec<Run>) -> Side {
-    Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
+    Side { folder: "side".to_owned(), runs, timelines: BTreeMap::new() }
 }
 
-fn question(metrics: &[ComparisonMetric]) -> Question {
-    Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
+fn question(metrics: &[ComparisonMetric]) -> CompareOptions {
+    CompareOptions { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
 }
 
 fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[ComparisonMetric]) -> CompareModel {
@@ -32,7 +32,7 @@ fn throughput(model: &CompareModel) -> &MetricPair {
 }
 
 #[test]
-fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_has_its_n() {
+fn a_side_with_one_stopped_trial_cannot_win_and_n_is_shown() {
     let base = measured("a", &[100.0, 101.0, 102.0, 99.0, 100.5]);
     let mut new = measured("b", &[214.0, 215.0, 213.0, 216.0, 212.0]);
     stopped(&mut new, |i| i == 3);
@@ -48,10 +48,10 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
         assert_eq!(pair.new.map(|it| it.repeats), Some(n), "{:?}", pair.metric);
     }
     assert_eq!((model.outcome.verdict, model.outcome.not_working), (Verdict::Invalid, 5));
-    let told = |it: &CompareWarning| {
+    let reported = |it: &CompareWarning| {
         matches!(it.kind, CompareWarningKind::DidNotWork { side: SideName::New, .. })
     };
-    assert!(model.warnings.iter().any(|it| told(it) && it.severity == Severity::Invalid));
+    assert!(model.warnings.iter().any(|it| reported(it) && it.severity == Severity::Invalid));
     let text = render(&model, Format::Text, EN);
     assert!(
         text.contains("mean ms (n = 5 and 4)")
@@ -61,7 +61,7 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
 }
 
 #[test]
-fn nothing_is_said_of_corrections_where_nothing_was_compared() {
+fn nothing_is_reported_of_corrections_where_nothing_was_compared() {
     let side = |name: &str| vec![measured(name, &[100.0, 101.0, 102.0])];
     let mut model = compared(side("a"), side("b"), &METRICS);
     let notes = |model: &CompareModel| render(model, Format::Text, EN).contains("Benjamini");
@@ -71,7 +71,7 @@ fn nothing_is_said_of_corrections_where_nothing_was_compared() {
 }
 
 #[test]
-fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_be_worse() {
+fn a_new_side_without_commits_fails_the_comparison() {
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[100.0, 101.0, 102.0]);
     stopped(&mut new, |_| true);
@@ -112,7 +112,7 @@ fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
 }
 
 #[test]
-fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
+fn a_lower_bound_of_p99_decides_only_when_it_is_already_worse() {
     let throughputs = [100.0, 101.0, 99.0, 100.5, 99.5];
     // One in fifty arrivals was 2 s old and never started; percentiles of the others are 10 ms.
     let overloaded = |name: &str| {

@@ -125,7 +125,7 @@ pub struct Position<'n> {
 #[must_use]
 pub fn note(note: &Note<'_>, lang: Lang) -> String {
     match note {
-        Note::At(position) => place(position, lang),
+        Note::At(position) => position_text(position, lang),
         Note::Done { done, trials, left: None } => fill!(words::TRIALS_DONE, lang, done, trials),
         Note::Done { done, trials, left: Some(left) } => {
             fill!(words::TRIALS_DONE_LEFT, lang, done, trials, left = duration(*left, lang))
@@ -150,7 +150,7 @@ pub fn note(note: &Note<'_>, lang: Lang) -> String {
     }
 }
 
-fn place(position: &Position<'_>, lang: Lang) -> String {
+fn position_text(position: &Position<'_>, lang: Lang) -> String {
     let Position { plan, trial, phase, share } = *position;
     let current = &plan.trials[trial];
     let message = match (phase, share) {
@@ -197,40 +197,40 @@ pub(crate) fn configuration(plan: &Plan, configuration: &Configuration, lang: La
 
 /// The figures of a finished trial, as a list.
 fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
-    let mut told = vec![fill!(words::RATE, lang, rate = per_second(record.throughput()))];
+    let mut reported = vec![fill!(words::RATE, lang, rate = per_second(record.throughput()))];
     if let Some(times) = record.response() {
-        told.push(fill!(words::MEAN, lang, time = times.mean));
+        reported.push(fill!(words::MEAN, lang, time = times.mean));
         let percentiles = [(95.0, times.p95), (99.0, times.p99)];
         let shown =
             percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
-        told.extend(
+        reported.extend(
             shown.map(|(percentage, time)| fill!(words::PERCENTILE, lang, percentage, time)),
         );
     }
     if let Some(OpenLoop { unstarted, arrived, .. }) =
         record.open_loop.filter(|it| it.unstarted > 0)
     {
-        told.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
+        reported.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
     }
     if record.counters.failed > 0 {
-        told.push(fill!(words::FAILED, lang, failed = record.counters.failed));
+        reported.push(fill!(words::FAILED, lang, failed = record.counters.failed));
     }
     let background = |it: &GroupRecord| {
         let rate = fill!(words::RATE, lang, rate = per_second(it.record.throughput()));
         names::labelled(&it.name, &rate, lang)
     };
-    told.extend(record.background.iter().map(background));
+    reported.extend(record.background.iter().map(background));
     match record.worst_audit() {
-        AuditVerdict::Intact => told.push(words::DATA_INTACT.text(lang).to_owned()),
+        AuditVerdict::Intact => reported.push(words::DATA_INTACT.text(lang).to_owned()),
         AuditVerdict::NotChecked => {}
-        AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),
-        AuditVerdict::Violated => told.extend(violated(record, lang)),
+        AuditVerdict::Undecided => reported.push(words::DATA_UNDECIDED.text(lang).to_owned()),
+        AuditVerdict::Violated => reported.extend(violated(record, lang)),
     }
     let is_cause = |warning: &&Warning| record.severity(warning) == Severity::Invalid;
     if let Some(cause) = record.warnings.iter().find(is_cause) {
-        told.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
+        reported.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
     }
-    told.join(lang.comma)
+    reported.join(lang.comma)
 }
 
 /// Longest headline of a warning, characters.
@@ -247,15 +247,15 @@ fn headline(warning: &Warning, lang: Lang) -> String {
 /// Failed checks of the trial, each once; for background workloads only that a check failed.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     let checks =
-        record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
-    let mut told = distinct(checks.map(|(database, check)| match database {
+        record.audit.by_database().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
+    let mut reported = distinct(checks.map(|(database, check)| match database {
         Some(database) => names::labelled(database, &wrong(check, lang), lang),
         None => wrong(check, lang),
     }));
-    if told.is_empty() {
-        told.push(words::DATA_DAMAGED.text(lang).to_owned());
+    if reported.is_empty() {
+        reported.push(words::DATA_DAMAGED.text(lang).to_owned());
     }
-    told
+    reported
 }
 
 /// Describes a failed check.

@@ -20,7 +20,7 @@ fn plan() -> Plan {
 }
 
 #[test]
-fn what_a_server_says_cannot_colour_or_add_lines() {
+fn server_messages_cannot_add_colours_or_lines() {
     let reason = "no \u{1b}[31mroom\nb01-002  MySQL, 8 clients: 9,999 transactions/s".into();
     let failed = Event::SystemFailed { system: "My\u{9b}2JSQL".to_owned(), reason };
     for lang in LANGUAGES {
@@ -55,7 +55,7 @@ fn a_load_step_says_whether_it_counts() {
         .iter_mut()
         .for_each(|configuration| configuration.load.find = Some(search.clone()));
     let trial = plan.trials[0].id.clone();
-    let told = |outcome, steal| {
+    let reported = |outcome, steal| {
         let (load, seconds, transactions) = (1_600.0, 2.0, 300);
         let (figure, excess, is_bound, throughput) = (Some(4.2), None, false, 1_600.0);
         let (is_by_generator, other_processes_cpu) = (false, 0.0);
@@ -71,7 +71,7 @@ fn a_load_step_says_whether_it_counts() {
         (Outcome::Generator, 0.08, "discarded, the load generator was the bottleneck"),
     ];
     for (outcome, steal, expected) in rows {
-        let line = told(outcome, steal);
+        let line = reported(outcome, steal);
         assert!(line.contains(expected), "{line}");
     }
 }
@@ -98,7 +98,7 @@ fn spans_of_time_are_rounded_to_what_matters() {
 }
 
 #[test]
-fn what_a_plan_says_is_not_rounded() {
+fn planned_durations_are_not_rounded() {
     assert_eq!(exact(Duration::from_millis(1_500), EN), "1.5 s");
     assert_eq!(exact(Duration::from_secs(30), lang("ja")), "30秒");
     assert_eq!(exact(Duration::from_secs(80), EN), "1 min 20 s");
@@ -129,7 +129,7 @@ fn record(lost: u64, in_doubt: u64) -> TrialRecord {
 }
 
 #[test]
-fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
+fn finished_trial_line_shows_rate_times_and_audit_result() {
     let of = |lost, in_doubt| trial_figures(&record(lost, in_doubt), EN);
     let times = "1,000 transactions/s, mean 1.00 ms, p95 1.00 ms, p99 1.00 ms";
     assert_eq!(of(0, 0), format!("{times}, data intact"));
@@ -140,7 +140,7 @@ fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
 }
 
 #[test]
-fn the_line_of_a_trial_that_is_not_valid_gives_the_reason_in_a_sentence() {
+fn invalid_trial_line_gives_the_reason_in_a_sentence() {
     let of = |warning: Warning, code| {
         let warnings = vec![Warning::DebugBuild, warning];
         trial_figures(&TrialRecord { warnings, ..record(0, 0) }, lang(code))
@@ -157,10 +157,10 @@ fn the_line_of_a_trial_that_is_not_valid_gives_the_reason_in_a_sentence() {
 }
 
 #[test]
-fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
+fn only_anomalies_forbidden_by_the_isolation_level_are_reported() {
     use dyno_model::history::anomalies::{Anomaly, Found};
     use dyno_model::isolation::IsolationLevel;
-    for (level, told) in [
+    for (level, reported) in [
         (IsolationLevel::RepeatableRead, ", 7 ANOMALIES VIOLATING THE ISOLATION LEVEL"),
         (IsolationLevel::ReadCommitted, ", data intact"),
     ] {
@@ -175,12 +175,12 @@ fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
             found,
         };
         let line = trial_figures(&TrialRecord { audit: check.into(), ..record(0, 0) }, EN);
-        assert!(line.ends_with(told), "{line}");
+        assert!(line.ends_with(reported), "{line}");
     }
 }
 
 #[test]
-fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
+fn violations_of_several_audit_checks_are_all_reported() {
     use dyno_model::history::anomalies::{Anomaly, Found};
     use dyno_model::isolation::IsolationLevel;
     let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
@@ -203,7 +203,7 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
     };
     let updates = record(2, 0).audit.checks.remove(0);
     let forbidden = "7 ANOMALIES VIOLATING THE ISOLATION LEVEL";
-    for (checks, told) in [
+    for (checks, reported) in [
         (
             vec![anomalies.clone(), ledger(3, 0)],
             format!("{forbidden}, 3 ACKNOWLEDGED COMMITS LOST"),
@@ -217,12 +217,12 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
         let audit = dyno_model::audit::AuditRecord { checks, ..Default::default() };
         let line = trial_figures(&TrialRecord { audit, ..record(0, 0) }, EN);
         let (_, last) = line.split_once("p99 1.00 ms, ").expect("times");
-        assert_eq!(last, told);
+        assert_eq!(last, reported);
     }
 }
 
 #[test]
-fn a_finished_trial_is_said_in_the_language() {
+fn a_finished_trial_is_reported_in_the_language() {
     let trial = plan().trials[0].clone();
     let clients = plan().configuration(&trial).clients;
     let finished = Event::TrialFinished(Box::new(TrialRecord { trial, ..record(999, 0) }));
@@ -267,7 +267,7 @@ fn the_place_of_a_run_says_block_trial_configuration_and_phase() {
 }
 
 #[test]
-fn reasons_that_dyno_gives_are_said_in_the_language() {
+fn reasons_that_dyno_gives_are_reported_in_the_language() {
     let reason = Reason::SystemFailed(Box::new(Reason::Killed));
     let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason, search: None };
     let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");

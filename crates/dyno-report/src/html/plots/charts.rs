@@ -13,7 +13,7 @@ use crate::html::page::{ChartFigure, Page};
 use crate::html::percentiles::percentiles;
 use crate::html::titles;
 use crate::messages::{conclusion, fill, list, names, page};
-use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, Metric, Scope, TrialRow};
+use dyno_analysis::model::{AuditRow, Conclusion, MeanTimelinePoint, Metric, Scope, TrialRow};
 use dyno_model::lists::distinct;
 use dyno_model::plan::ComparisonMetric;
 
@@ -23,24 +23,24 @@ use dyno_model::plan::ComparisonMetric;
 /// clients.
 pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
     if page.is_alone() && page.model.growth.is_none() {
-        let course = crate::html::searches::figure(page)
+        let figures = crate::html::searches::figure(page)
             .into_iter()
             .chain(crate::html::details::timeline(page, 0));
-        let course = course.chain(crate::html::heat_map::of_configuration(page, 0));
-        return (course.chain(percentiles(page)).collect(), Vec::new());
+        let figures = figures.chain(crate::html::heat_map::of_configuration(page, 0));
+        return (figures.chain(percentiles(page)).collect(), Vec::new());
     }
     let is_changing = |configuration: &usize| {
         page.model.faults.iter().any(|row| row.configuration == *configuration)
             || page.model.parts(Scope::Stage).any(|row| row.configuration == *configuration)
     };
     let changing = (0..page.model.configurations.len()).filter(is_changing);
-    let courses: Vec<ChartFigure> = changing
+    let timelines: Vec<ChartFigure> = changing
         .filter_map(|configuration| crate::html::details::commits(page, configuration))
         .collect();
     let (main, more) = over_clients(page);
-    match courses.is_empty() {
+    match timelines.is_empty() {
         true => (main, more),
-        false => (courses, main.into_iter().chain(more).collect()),
+        false => (timelines, main.into_iter().chain(more).collect()),
     }
 }
 
@@ -64,7 +64,7 @@ fn over_clients(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
         let is_given = page.model.primary_metric != ComparisonMetric::Throughput;
         let (searches, over_rate) =
             (crate::html::searches::figure(page), crate::html::latency_throughput::over_rate(page));
-        let is_told = (over_rate.is_some() || searches.is_some()) && is_one_point;
+        let is_reported = (over_rate.is_some() || searches.is_some()) && is_one_point;
         kinds.push(searches.into_iter().collect());
         kinds.push(over_rate.into_iter().collect());
         if !is_given {
@@ -72,15 +72,15 @@ fn over_clients(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
         }
         // Three panels for each of many groups would fill a page, and the next chart includes mean
         // response times.
-        if is_told {
+        if is_reported {
             // The same figures, unordered.
         } else if page.facets.all.len() <= 2 {
             kinds.push(response_time(page));
         } else {
             folded = response_time(page);
         }
-        if is_one_point && !is_told {
-            kinds.push(courses(page).into_iter().collect());
+        if is_one_point && !is_reported {
+            kinds.push(timelines(page).into_iter().collect());
         }
         kinds.push(crate::html::latency_throughput::over_throughput(page).into_iter().collect());
         kinds.push(run_order(page).into_iter().collect());
@@ -111,8 +111,8 @@ fn throughput(page: &Page<'_>) -> Vec<ChartFigure> {
     let mut captions = Vec::new();
     let losers: Vec<&str> = losing_lines(page);
     if !losers.is_empty() {
-        let lines = list(page.lang, &losers);
-        captions.push(fill!(page::CHART_CAPTION_NOT_KEPT, page.lang, lines));
+        let series = list(page.lang, &losers);
+        captions.push(fill!(page::CHART_CAPTION_NOT_KEPT, page.lang, series));
     }
     if page.model.trials.iter().any(TrialRow::stood_still) {
         captions.push(page.text(&page::CHART_CAPTION_STOOD).to_owned());
@@ -128,10 +128,10 @@ fn throughput(page: &Page<'_>) -> Vec<ChartFigure> {
 
 fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
     let losing = page.model.audits.iter().filter(|audit| audit.has_lost_commits());
-    let line = |audit: &AuditRow| {
-        page.model.lines[page.model.configurations[audit.configuration].line].label.as_str()
+    let series = |audit: &AuditRow| {
+        page.model.series[page.model.configurations[audit.configuration].series].label.as_str()
     };
-    distinct(losing.map(line))
+    distinct(losing.map(series))
 }
 
 fn response_time(page: &Page<'_>) -> Vec<ChartFigure> {
@@ -150,16 +150,17 @@ fn response_time(page: &Page<'_>) -> Vec<ChartFigure> {
 }
 
 /// Timelines of throughput, for experiments with a single number of clients.
-fn courses(page: &Page<'_>) -> Option<ChartFigure> {
+fn timelines(page: &Page<'_>) -> Option<ChartFigure> {
     let curve = |member: &Member| {
         let configuration =
-            page.model.configurations.iter().position(|row| row.line == member.line)?;
-        let point = |point: &CoursePoint| CurvePoint {
+            page.model.configurations.iter().position(|row| row.series == member.series)?;
+        let point = |point: &MeanTimelinePoint| CurvePoint {
             x: point.at_s,
             value: Some(point.throughput),
             ..CurvePoint::default()
         };
-        let points: Vec<CurvePoint> = page.model.course(configuration).iter().map(point).collect();
+        let points: Vec<CurvePoint> =
+            page.model.mean_timeline(configuration).iter().map(point).collect();
         let (label, slot) = (member.label.clone(), member.slot);
         (points.len() > 1).then_some(Curve { label, slot, style: Style::TimeSeries, points })
     };
@@ -178,9 +179,16 @@ fn courses(page: &Page<'_>) -> Option<ChartFigure> {
         logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
         quantity: Quantity::Number,
     };
-    let title = page.text(&crate::messages::compare::CHART_THROUGHPUT_COURSE).to_owned();
+    let title = page.text(&crate::messages::compare::CHART_THROUGHPUT_OVER_TIME).to_owned();
     let over = Over { title: page.text(&page::CHART_SECONDS), is_measured: true };
-    Some(curves(page, ("courses".to_owned(), title), (Some(over), axis), None, panels, Vec::new()))
+    Some(curves(
+        page,
+        ("timelines".to_owned(), title),
+        (Some(over), axis),
+        None,
+        panels,
+        Vec::new(),
+    ))
 }
 
 /// Lost updates over clients, in panels with more than one point.
@@ -209,15 +217,20 @@ fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
         audit.commits.as_ref()
     };
     let curves = facet.members.iter().map(|member| {
-        let rows =
-            page.model.configurations.iter().enumerate().filter(|(_, row)| row.line == member.line);
+        let rows = page
+            .model
+            .configurations
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.series == member.series);
         let mut points: Vec<CurvePoint> = rows
             .filter_map(|(configuration, row)| {
                 let commits = audited(configuration)?;
-                let label = &page.model.lines[member.line].label;
+                let label = &page.model.series[member.series].label;
                 let clients = names::clients(&[row.clients], page.lang);
                 let value = figures::percent(commits.lost_percent);
-                let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
+                let tooltip =
+                    fill!(page::CHART_TIP_PLAIN, page.lang, series = label, clients, value);
                 Some(CurvePoint {
                     x: f64::from(row.clients),
                     value: Some(commits.lost_percent),
@@ -250,7 +263,7 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
     };
     let marks = [&marks, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space);
     let lone = (!lone.is_empty())
-        .then(|| fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, lone)));
+        .then(|| fill!(page::CHART_CAPTION_LONE, page.lang, series = list(page.lang, lone)));
     [marks].into_iter().chain(lone).collect()
 }
 
@@ -262,12 +275,19 @@ fn run_order(page: &Page<'_>) -> Option<ChartFigure> {
     }
     let mut curves_of: Vec<Curve> = Vec::new();
     for (place, trial, ratio) in page.model.run_order() {
-        let line = page.model.configurations[trial.configuration].line;
-        let member =
-            page.facets.all.iter().flat_map(|facet| &facet.members).find(|it| it.line == line)?;
-        let told = page.model.configurations.len() <= TOLD;
-        let tooltip =
-            if told { format!("{}: {}", trial.id, figures::ratio(ratio)) } else { String::new() };
+        let series = page.model.configurations[trial.configuration].series;
+        let member = page
+            .facets
+            .all
+            .iter()
+            .flat_map(|facet| &facet.members)
+            .find(|it| it.series == series)?;
+        let reported = page.model.configurations.len() <= TOLD;
+        let tooltip = if reported {
+            format!("{}: {}", trial.id, figures::ratio(ratio))
+        } else {
+            String::new()
+        };
         let stood = if trial.stood_still() { vec![ratio] } else { Vec::new() };
         let point = CurvePoint {
             x: place as f64,

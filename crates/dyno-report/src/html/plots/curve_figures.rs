@@ -12,7 +12,7 @@ use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
 use crate::messages::{columns, fill, headings, list, names, page};
 use dyno_analysis::model::{
-    LimitRow, PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot,
+    LimitRow, PanelPoint, PanelSeries, PublishedPoint, PublishedSeries, RepeatDot,
 };
 use dyno_model::lists::distinct;
 use dyno_model::plan::ComparisonMetric;
@@ -79,12 +79,12 @@ pub(in crate::html) fn curves(
     panels: Vec<CurvePanel>,
     captions: Vec<String>,
 ) -> ChartFigure {
-    let lines = list(page.lang, &names_of(&panels));
+    let series = list(page.lang, &names_of(&panels));
     let (y_title, lang) = (axis.title, page.lang);
     let description = match over {
-        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, lines),
+        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, metric = y_title, series),
         Some(over) => {
-            fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = y_title, over = over.title, lines)
+            fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = y_title, over = over.title, series)
         }
     };
     let chart = CurveChart {
@@ -110,8 +110,8 @@ pub(in crate::html) fn part_id(id: &str, i: usize) -> String {
 /// Returns true when a metric has figures at more than one number of clients: a single one makes no
 /// curve, and the tables have its figures.
 pub(in crate::html) fn has_panels(page: &Page<'_>, metric: ComparisonMetric) -> bool {
-    let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
-    let points = lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some());
+    let series = page.model.panel(metric).into_iter().flat_map(|panel| &panel.series);
+    let points = series.flat_map(|series| &series.points).filter(|point| point.estimate.is_some());
     points.map(|point| point.clients).collect::<BTreeSet<_>>().len() > 1
 }
 
@@ -147,7 +147,7 @@ pub(in crate::html) fn curve_figures(
             captions.push(fill!(
                 page::CHART_CAPTION_LONE,
                 page.lang,
-                lines = list(page.lang, &lone)
+                series = list(page.lang, &lone)
             ));
         }
         add_published(page, facets, &present, &mut panels, &mut captions);
@@ -164,26 +164,30 @@ fn worth_drawing<'a>(
     page: &Page<'a>,
     y_titles: &[(ComparisonMetric, &str)],
 ) -> (Vec<Facet>, Vec<&'a str>) {
-    let lines = || {
-        y_titles.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines)
+    let series = || {
+        y_titles
+            .iter()
+            .filter_map(|(metric, _)| page.model.panel(*metric))
+            .flat_map(|it| &it.series)
     };
     let dots = |facet: &Facet| {
-        let is_its_own =
-            |line: &&PanelLine| facet.members.iter().any(|member| member.line == line.line);
-        let points = lines()
+        let is_its_own = |series: &&PanelSeries| {
+            facet.members.iter().any(|member| member.series == series.series)
+        };
+        let points = series()
             .filter(is_its_own)
-            .flat_map(|line| line.points.iter().map(move |it| (line, it)));
-        points.map(|(line, point)| (line.line, point.clients)).collect::<BTreeSet<_>>().len()
+            .flat_map(|series| series.points.iter().map(move |it| (series, it)));
+        points.map(|(series, point)| (series.series, point.clients)).collect::<BTreeSet<_>>().len()
     };
     let (drawn, lone): (Vec<&Facet>, Vec<&Facet>) =
         page.facets.all.iter().partition(|facet| dots(facet) > 1);
     if drawn.is_empty() {
         return (page.facets.all.clone(), Vec::new());
     }
-    let has_points = |line: usize| lines().any(|it| it.line == line && !it.points.is_empty());
+    let has_points = |at: usize| series().any(|it| it.series == at && !it.points.is_empty());
     let names =
-        lone.iter().flat_map(|facet| &facet.members).filter(|member| has_points(member.line));
-    let names = names.map(|member| page.model.lines[member.line].label.as_str()).collect();
+        lone.iter().flat_map(|facet| &facet.members).filter(|member| has_points(member.series));
+    let names = names.map(|member| page.model.series[member.series].label.as_str()).collect();
     (drawn.into_iter().cloned().collect(), names)
 }
 
@@ -199,8 +203,8 @@ pub(in crate::html) fn metric_panel(
 ) -> CurvePanel {
     let panel = page.model.panel(metric);
     let curves = facet.members.iter().filter_map(|member| {
-        let line = panel?.lines.iter().find(|line| line.line == member.line)?;
-        Some(measured_curve(page, member, line, metric))
+        let series = panel?.series.iter().find(|series| series.series == member.series)?;
+        Some(measured_curve(page, member, series, metric))
     });
     let title = match (facet.title.is_empty(), y_title.is_empty()) {
         (true, _) => y_title.to_owned(),
@@ -234,10 +238,10 @@ pub(in crate::html) fn quantity_of(metric: ComparisonMetric) -> Quantity {
 fn measured_curve(
     page: &Page<'_>,
     member: &Member,
-    line: &PanelLine,
+    series: &PanelSeries,
     metric: ComparisonMetric,
 ) -> Curve {
-    let points = line.points.iter().map(|point| curve_point(page, member.line, point, metric));
+    let points = series.points.iter().map(|point| curve_point(page, member.series, point, metric));
     Curve {
         label: member.label.clone(),
         slot: member.slot,
@@ -249,12 +253,12 @@ fn measured_curve(
 /// A point of a series, at its number of clients.
 pub(in crate::html) fn curve_point(
     page: &Page<'_>,
-    line: usize,
+    series: usize,
     point: &PanelPoint,
     metric: ComparisonMetric,
 ) -> CurvePoint {
     let quantity = quantity_of(metric);
-    let label = &page.model.lines[line].label;
+    let label = &page.model.series[series].label;
     let interval = point.estimate.as_ref().and_then(figures::drawn_interval);
     let stands = |dot: &&RepeatDot| {
         page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still())
@@ -262,15 +266,24 @@ pub(in crate::html) fn curve_point(
     let (valid, unusable): (Vec<&RepeatDot>, _) = point.repeats.iter().partition(|it| it.is_valid);
     let values = |dots: Vec<&RepeatDot>| dots.iter().map(|dot| dot.value).collect();
     let clients = names::clients(&[point.clients], page.lang);
-    let told = point.estimate.as_ref().filter(|_| page.model.configurations.len() <= TOLD);
-    let tooltip = told.map_or_else(String::new, |estimate| {
+    let reported = point.estimate.as_ref().filter(|_| page.model.configurations.len() <= TOLD);
+    let tooltip = reported.map_or_else(String::new, |estimate| {
         let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
         match interval {
-            None => fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value),
+            None => fill!(page::CHART_TIP_PLAIN, page.lang, series = label, clients, value),
             Some((low, high)) => {
                 let (low, high) = (spelled(quantity, low), spelled(quantity, high));
                 let repeats = estimate.repeats;
-                fill!(page::CHART_TIP, page.lang, line = label, clients, value, low, high, repeats)
+                fill!(
+                    page::CHART_TIP,
+                    page.lang,
+                    series = label,
+                    clients,
+                    value,
+                    low,
+                    high,
+                    repeats
+                )
             }
         }
     });
@@ -386,7 +399,7 @@ fn add_published(
 /// Whether published figures of a system belong to a panel: it must have a curve of that system.
 fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
     series.system.is_none_or(|system| {
-        facet.members.iter().any(|member| page.model.lines[member.line].system == system)
+        facet.members.iter().any(|member| page.model.series[member.series].system == system)
     })
 }
 
@@ -403,7 +416,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
     let point = |point: &PublishedPoint| {
         let (clients, value) =
             (names::clients(&[point.clients], page.lang), spelled(quantity, point.value));
-        let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
+        let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, series = label, clients, value);
         let x = f64::from(point.clients);
         CurvePoint { x, value: Some(point.value), tooltip, ..CurvePoint::default() }
     };

@@ -138,10 +138,10 @@ fn drawn<'a>(
         repeats: timelines
             .iter()
             .map(|timeline| TrialTimeline {
-                tracks: (errors.iter().map(|errors| errors.course(timeline, step)))
-                    .chain(panels.iter().map(|panel| panel.course(timeline, step)))
+                tracks: (errors.iter().map(|errors| errors.intervals(timeline, step)))
+                    .chain(panels.iter().map(|panel| panel.intervals(timeline, step)))
                     .collect(),
-                ..course(page, timeline, step)
+                ..trial_timeline(page, timeline, step)
             })
             .collect(),
     };
@@ -160,14 +160,14 @@ fn drawn<'a>(
     Some(ChartFigure { id, title: heading, topic: None, captions, chart, data: None })
 }
 
-/// The stages of a configuration: what their load is given by, and its course.
+/// The stages of a configuration: what their load is given by, and its profile.
 fn stages(
     model: &ReportModel,
     configuration: usize,
 ) -> impl Iterator<Item = (LoadBy, &[LoadPoint])> {
     let rows = model.parts(Scope::Stage).filter(move |row| row.configuration == configuration);
     rows.filter_map(|row| match &row.part {
-        Part::Stage { by, course } => Some((*by, course.as_slice())),
+        Part::Stage { by, profile } => Some((*by, profile.as_slice())),
         _ => None,
     })
 }
@@ -178,7 +178,7 @@ fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
     longest.div_ceil(Detail::of(page).seconds).max(1)
 }
 
-fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTimeline {
+fn trial_timeline(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTimeline {
     let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
     let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
@@ -201,13 +201,13 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTimeline {
         }
     }
     let stages: Vec<_> = stages(page.model, timeline.configuration).collect();
-    let points = || stages.iter().flat_map(|(_, course)| course.iter());
+    let points = || stages.iter().flat_map(|(_, profile)| profile.iter());
     let rates = points().filter(|_| stages.iter().all(|(by, _)| *by == LoadBy::Rate));
     TrialTimeline {
         stages: stages
             .iter()
             .skip(1)
-            .filter_map(|(_, course)| Some(course.first()?.at_s))
+            .filter_map(|(_, profile)| Some(profile.first()?.at_s))
             .collect(),
         // The warm-up has the initial load of the first stage.
         offered: rates

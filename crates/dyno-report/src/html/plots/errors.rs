@@ -1,7 +1,7 @@
 //! The panel below a timeline that shows the errors that clients received.
 
 use crate::chart::text::Quantity;
-use crate::chart::tracks::{Stretch, Track, TrackCourse};
+use crate::chart::tracks::{Track, TrackInterval, TrackIntervals};
 use crate::html::page::Page;
 use crate::messages::page;
 use dyno_analysis::model::{Timeline, TimelinePoint};
@@ -46,13 +46,13 @@ impl ErrorPanel {
 
     /// Errors per second of one repeat, with `step` intervals merged. Warm-up and measured window
     /// are never mixed.
-    pub(in crate::html) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
+    pub(in crate::html) fn intervals(&self, timeline: &Timeline, step: usize) -> TrackIntervals {
         let phases = timeline.points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
-        let stretches = phases.flat_map(|phase| phase.chunks(step.max(1)));
-        stretches.map(|points| self.stretch(timeline, points)).collect()
+        let intervals = phases.flat_map(|phase| phase.chunks(step.max(1)));
+        intervals.map(|points| self.interval(timeline, points)).collect()
     }
 
-    fn stretch(&self, timeline: &Timeline, points: &[TimelinePoint]) -> Stretch {
+    fn interval(&self, timeline: &Timeline, points: &[TimelinePoint]) -> TrackInterval {
         let (first, last) = (&points[0], &points[points.len() - 1]);
         let length = last.start_s + last.length_s - first.start_s;
         let mut counts = vec![0; self.kinds.len() + usize::from(self.has_others)];
@@ -63,6 +63,6 @@ impl ErrorPanel {
             counts[at] += point.errors;
         }
         let areas = counts.into_iter().map(|count| Some(count as f64 / length)).collect();
-        Stretch { start: first.start_s, length, areas, lines: Vec::new() }
+        TrackInterval { start: first.start_s, length, areas, lines: Vec::new() }
     }
 }

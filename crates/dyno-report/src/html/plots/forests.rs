@@ -6,7 +6,7 @@ use crate::chart::svg::Labels;
 use crate::figures;
 use crate::html::page::{ChartFigure, Page};
 use crate::messages::{fill, names, page};
-use crate::tables::says_something;
+use crate::tables::is_informative;
 use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Metric, Verdict};
 use dyno_model::plan::ComparisonMetric;
@@ -53,7 +53,7 @@ fn metric_figures(page: &Page<'_>, metric: ComparisonMetric) -> Vec<ChartFigure>
         .model
         .comparisons
         .iter()
-        .filter(|it| it.metric == metric && says_something(it))
+        .filter(|it| it.metric == metric && is_informative(it))
         .collect();
     if all.iter().filter(|comparison| comparison.effect.ratio.is_some()).count() < 2 {
         return Vec::new();
@@ -110,10 +110,10 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
     let mut groups: Vec<((usize, usize), ForestGroup)> = Vec::new();
     for comparison in all {
         let key = (
-            model.configurations[comparison.subject].line,
-            model.configurations[comparison.baseline].line,
+            model.configurations[comparison.subject].series,
+            model.configurations[comparison.baseline].series,
         );
-        let (subject, baseline) = (&model.lines[key.0].label, &model.lines[key.1].label);
+        let (subject, baseline) = (&model.series[key.0].label, &model.series[key.1].label);
         let title = || fill!(page::CHART_AGAINST, page.lang, subject, baseline);
         let position = groups.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
             groups.push((key, ForestGroup { title: title(), rows: Vec::new() }));

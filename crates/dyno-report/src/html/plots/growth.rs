@@ -11,7 +11,7 @@ use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
 use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
 use dyno_analysis::model::{
-    Conclusion, Figures, Growth, GrowthLine, GrowthPoint, Metric, PublishedRows, PublishedSeries,
+    Conclusion, Figures, Growth, GrowthPoint, GrowthSeries, Metric, PublishedRows, PublishedSeries,
 };
 use std::collections::BTreeSet;
 
@@ -35,9 +35,9 @@ const PANELS: [Definition; 6] = [
 pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
     let clients: BTreeSet<u32> = growth
-        .lines
+        .series
         .iter()
-        .map(|line| page.model.configurations[line.configuration].clients)
+        .map(|series| page.model.configurations[series.configuration].clients)
         .collect();
     let places = page
         .facets
@@ -45,36 +45,36 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
         .iter()
         .flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
     let drawn = places.filter_map(|(facet, at)| {
-        let lines = facet
+        let series = facet
             .members
             .iter()
-            .filter_map(|member| Some((member, line(page, growth, member, at)?)));
-        let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
-        (!lines.is_empty()).then_some((facet, at, lines))
+            .filter_map(|member| Some((member, series(page, growth, member, at)?)));
+        let series: Vec<(&Member, &GrowthSeries)> = series.collect();
+        (!series.is_empty()).then_some((facet, at, series))
     });
     let is_one_of_many = clients.len() > 1;
     drawn
         .enumerate()
-        .map(|(i, (facet, at, lines))| {
+        .map(|(i, (facet, at, series))| {
             let group = match (facet.title.is_empty(), is_one_of_many) {
                 (_, false) => facet.title.clone(),
                 (true, true) => names::clients(&[at], page.lang),
-                (false, true) => names::line_at(&facet.title, at, page.lang),
+                (false, true) => names::series_at(&facet.title, at, page.lang),
             };
-            figure(page, growth, facet, i, &group, &lines)
+            figure(page, growth, facet, i, &group, &series)
         })
         .collect()
 }
 
-fn line<'a>(
+fn series<'a>(
     page: &Page<'_>,
     growth: &'a Growth,
     member: &Member,
     clients: u32,
-) -> Option<&'a GrowthLine> {
-    growth.lines.iter().find(|line| {
-        let row = &page.model.configurations[line.configuration];
-        row.line == member.line && row.clients == clients
+) -> Option<&'a GrowthSeries> {
+    growth.series.iter().find(|series| {
+        let row = &page.model.configurations[series.configuration];
+        row.series == member.series && row.clients == clients
     })
 }
 
@@ -84,9 +84,9 @@ fn figure(
     facet: &Facet,
     i: usize,
     group: &str,
-    lines: &[(&Member, &GrowthLine)],
+    series: &[(&Member, &GrowthSeries)],
 ) -> ChartFigure {
-    let warning = title(page, lines);
+    let warning = title(page, series);
     let title = match (warning, group.is_empty()) {
         (Some(warning), _) => warning,
         (None, true) => page.text(&texts::GROWTH).to_owned(),
@@ -96,7 +96,7 @@ fn figure(
     let mut panels: Vec<GrowthPanel> = PANELS
         .iter()
         .enumerate()
-        .map(|(metric, of)| panel(page, growth, lines, of, metric == 0))
+        .map(|(metric, of)| panel(page, growth, series, of, metric == 0))
         // Omits quantities that were measured at most once.
         .filter(|panel| {
             let seen = |curve: &GrowthCurve| {
@@ -108,10 +108,10 @@ fn figure(
     if let Some(first) = panels.first_mut() {
         first.curves.extend(published(page, end));
     }
-    let names: Vec<&str> = lines.iter().map(|(member, _)| member.label.as_str()).collect();
+    let names: Vec<&str> = series.iter().map(|(member, _)| member.label.as_str()).collect();
     let id = if i == 0 { "growth".to_owned() } else { format!("growth-{}", i + 1) };
-    let blocks = lines.iter().map(|(_, line)| line.courses.len()).max().unwrap_or(0);
-    let description = fill!(texts::GROWTH_DESCRIPTION, page.lang, lines = list(page.lang, &names));
+    let blocks = series.iter().map(|(_, series)| series.trials.len()).max().unwrap_or(0);
+    let description = fill!(texts::GROWTH_DESCRIPTION, page.lang, series = list(page.lang, &names));
     let chart = GrowthChart {
         x_title: page.text(&texts::GROWTH_AXIS).to_owned(),
         rows: (growth.rows_before as f64, end),
@@ -134,15 +134,16 @@ fn figure(
 }
 
 /// The first conclusion about configurations of this figure.
-fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
-    let is_here =
-        |configuration: usize| lines.iter().any(|(_, line)| line.configuration == configuration);
+fn title(page: &Page<'_>, series: &[(&Member, &GrowthSeries)]) -> Option<String> {
+    let is_here = |configuration: usize| {
+        series.iter().any(|(_, series)| series.configuration == configuration)
+    };
     let found = page.model.conclusions.iter().find(|conclusion| match conclusion {
         Conclusion::GrowthCrossing { before, .. } => {
             is_here(before.leader) && is_here(before.other)
         }
         Conclusion::GrowthLead { lead } => is_here(lead.leader) && is_here(lead.other),
-        Conclusion::GrowthCourse { configuration, .. } => is_here(*configuration),
+        Conclusion::GrowthSteps { configuration, .. } => is_here(*configuration),
         _ => false,
     });
     found.map(|conclusion| conclusion::sentence(page.model, conclusion, page.lang))
@@ -151,18 +152,18 @@ fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
 fn panel(
     page: &Page<'_>,
     growth: &Growth,
-    lines: &[(&Member, &GrowthLine)],
+    series: &[(&Member, &GrowthSeries)],
     (title, quantity, max, metric, divisor): &Definition,
     with_trials: bool,
 ) -> GrowthPanel {
-    let curve = |(member, line): &(&Member, &GrowthLine)| {
+    let curve = |(member, series): &(&Member, &GrowthSeries)| {
         let mark = |(step, figures): (usize, &Figures)| {
             let (from, to) = growth.bounds(step);
             let estimate = figures.estimate(*metric);
             let tooltip = estimate.map_or_else(String::new, |estimate| {
                 let value = spelled(*quantity, estimate.mean / divisor);
                 let (from, to) = (figures::count(from), figures::count(to));
-                fill!(texts::GROWTH_TIP, page.lang, line = member.label, from, to, value)
+                fill!(texts::GROWTH_TIP, page.lang, series = member.label, from, to, value)
             });
             CurvePoint {
                 x: f64::midpoint(from as f64, to as f64),
@@ -174,18 +175,18 @@ fn panel(
                 ..CurvePoint::default()
             }
         };
-        let trials = line.courses.iter().filter(|course| with_trials && course.is_usable);
-        let repeats = trials.map(|course| {
+        let trials = series.trials.iter().filter(|trial| with_trials && trial.is_usable);
+        let repeats = trials.map(|trial| {
             let place = |p: &GrowthPoint| {
                 (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
             };
-            course.points.iter().map(place).collect()
+            trial.points.iter().map(place).collect()
         });
         GrowthCurve {
             label: member.label.clone(),
             slot: member.slot,
             is_published: false,
-            marks: line.steps.iter().enumerate().map(mark).collect(),
+            marks: series.steps.iter().enumerate().map(mark).collect(),
             repeats: repeats.collect(),
         }
     };
@@ -193,7 +194,7 @@ fn panel(
         title: page.text(title).to_owned(),
         quantity: *quantity,
         max: *max,
-        curves: lines.iter().map(curve).collect(),
+        curves: series.iter().map(curve).collect(),
     }
 }
 

@@ -12,20 +12,20 @@ use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
 use crate::html::titles;
 use crate::messages::{fill, names, page};
-use dyno_analysis::model::{PanelPoint, RateLine, RatePoint};
+use dyno_analysis::model::{PanelPoint, RatePoint, RateSeries};
 use dyno_model::plan::ComparisonMetric;
 
 /// The mean response time over throughput, a line from the smallest number of clients to the
 /// largest; `None` with an arrival rate.
 pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<ChartFigure> {
     let model = page.model;
-    let line_of = |metric: ComparisonMetric, line: usize| {
-        model.panel(metric).and_then(|panel| panel.lines.iter().find(|it| it.line == line))
+    let series_of = |metric: ComparisonMetric, series: usize| {
+        model.panel(metric).and_then(|panel| panel.series.iter().find(|it| it.series == series))
     };
     let curve = |member: &Member| {
         let (rates, times) = (
-            line_of(ComparisonMetric::Throughput, member.line)?,
-            line_of(ComparisonMetric::MeanMs, member.line)?,
+            series_of(ComparisonMetric::Throughput, member.series)?,
+            series_of(ComparisonMetric::MeanMs, member.series)?,
         );
         let point = |rate: &PanelPoint| {
             let time =
@@ -34,7 +34,7 @@ pub(in crate::html) fn over_throughput(page: &Page<'_>) -> Option<ChartFigure> {
             let value = format!("{} tx/s, {}", figures::digits(x), spelled(Quantity::Time, time));
             let clients = names::clients(&[rate.clients], page.lang);
             let tooltip =
-                fill!(page::CHART_TIP_PLAIN, page.lang, line = member.label, clients, value);
+                fill!(page::CHART_TIP_PLAIN, page.lang, series = member.label, clients, value);
             Some(CurvePoint { x, value: Some(time), tooltip, ..CurvePoint::default() })
         };
         let points: Vec<CurvePoint> = rates.points.iter().filter_map(point).collect();
@@ -72,26 +72,26 @@ pub(in crate::html) fn over_rate(page: &Page<'_>) -> Option<ChartFigure> {
         return None;
     }
     let has_clients = model.rates.windows(2).any(|pair| pair[0].clients != pair[1].clients);
-    let label = |line: &RateLine| match has_clients {
-        true => names::line_at(&line.label, line.clients, page.lang),
-        false => line.label.clone(),
+    let label = |series: &RateSeries| match has_clients {
+        true => names::series_at(&series.label, series.clients, page.lang),
+        false => series.label.clone(),
     };
     let metrics = times(page, 1);
     let panel = |(metric, title): &(ComparisonMetric, &str)| {
-        let lines = &model.panel(*metric)?.lines;
+        let series = &model.panel(*metric)?.series;
         let point = |at: &RatePoint| {
-            let found = lines
+            let found = series
                 .iter()
-                .flat_map(|line| &line.points)
+                .flat_map(|series| &series.points)
                 .find(|it| it.configuration == at.configuration)?;
-            let line = model.configurations[at.configuration].line;
-            Some(CurvePoint { x: at.offered, ..curve_point(page, line, found, *metric) })
+            let series = model.configurations[at.configuration].series;
+            Some(CurvePoint { x: at.offered, ..curve_point(page, series, found, *metric) })
         };
-        let curve = |(slot, line): (usize, &RateLine)| Curve {
-            label: label(line),
+        let curve = |(slot, series): (usize, &RateSeries)| Curve {
+            label: label(series),
             slot: Slot(slot),
             style: Style::Measured,
-            points: line.points.iter().filter_map(point).collect(),
+            points: series.points.iter().filter_map(point).collect(),
         };
         let curves = model.rates.iter().enumerate().map(curve).collect();
         let (title, limits) = ((*title).to_owned(), limits(page, *metric));

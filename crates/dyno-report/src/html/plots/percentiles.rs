@@ -22,14 +22,14 @@ pub(in crate::html) fn percentiles(page: &Page<'_>) -> Vec<ChartFigure> {
 }
 
 fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<ChartFigure> {
-    let curve_of = |line: usize| {
+    let curve_of = |series: usize| {
         page.model.percentile_curves.iter().find(|curve| {
             let row = &page.model.configurations[curve.configuration];
-            row.line == line && row.clients == clients
+            row.series == series && row.clients == clients
         })
     };
     let distribution = |member: &crate::html::facets::Member| {
-        Some(distribution(curve_of(member.line)?, member.label.clone(), member.slot, [80, 40]))
+        Some(distribution(curve_of(member.series)?, member.label.clone(), member.slot, [80, 40]))
     };
     let curves: Vec<Distribution> = facet.members.iter().filter_map(distribution).collect();
     let at = names::clients(&[clients], page.lang);
@@ -89,7 +89,7 @@ fn figure(
     }
     let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
     let description =
-        fill!(page::CHART_DESCRIPTION_PERCENTILES, page.lang, lines = list(page.lang, &names));
+        fill!(page::CHART_DESCRIPTION_PERCENTILES, page.lang, series = list(page.lang, &names));
     let chart = PercentileChart {
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),

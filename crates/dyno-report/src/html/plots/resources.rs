@@ -1,7 +1,7 @@
 //! Panels of resource usage below a timeline: activity of machine and server.
 
 use crate::chart::text::Quantity;
-use crate::chart::tracks::{Stretch, Track, TrackCourse};
+use crate::chart::tracks::{Track, TrackInterval, TrackIntervals};
 use crate::html::page::Page;
 use crate::messages::{Message, columns, page};
 use dyno_analysis::model::{ResourcePoint, Timeline};
@@ -112,20 +112,20 @@ impl Panel {
     }
 
     /// Data of one repeat: means of `step` merged intervals.
-    pub(in crate::html) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
-        let stretch = |points: &[ResourcePoint]| {
+    pub(in crate::html) fn intervals(&self, timeline: &Timeline, step: usize) -> TrackIntervals {
+        let interval = |points: &[ResourcePoint]| {
             let (first, last) = (&points[0], &points[points.len() - 1]);
             let mean = |(_, of): &Series| {
                 let values: Vec<f64> = points.iter().filter_map(of).collect();
                 (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
             };
-            Stretch {
+            TrackInterval {
                 start: first.start_s,
                 length: last.start_s + last.length_s - first.start_s,
                 areas: self.areas.iter().map(mean).collect(),
                 lines: self.lines.iter().map(mean).collect(),
             }
         };
-        timeline.resources.chunks(step.max(1)).map(stretch).collect()
+        timeline.resources.chunks(step.max(1)).map(interval).collect()
     }
 }

@@ -29,11 +29,11 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<ChartFigure> {
         match (step.outcome, step.figure) {
             (Outcome::Passed, Some(figure)) => {
                 let load = conclusion::load(search.most, &figures::digits(step.load), page.lang);
-                let told =
+                let reported =
                     figures::bounded(figures::of_limit(search.metric, figure), step.is_bound);
-                let value = format!("{told}, {} tx/s", figures::digits(step.throughput));
+                let value = format!("{reported}, {} tx/s", figures::digits(step.throughput));
                 let tooltip =
-                    fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
+                    fill!(page::CHART_TIP_PLAIN, page.lang, series = label, clients = load, value);
                 CurvePoint { value: Some(figure), tooltip, ..at }
             }
             (Outcome::Failed, Some(figure)) => CurvePoint { unusable: vec![figure], ..at },

@@ -20,8 +20,10 @@ pub(in crate::html) fn answer(page: &Page<'_>, metrics: &[ComparisonMetric]) -> 
 
 /// The answer, unless a chart above states it; otherwise the first real difference in throughput,
 /// otherwise the highest peak.
-pub(in crate::html) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
-    if let Some(answer) = answer(page, &[ComparisonMetric::Throughput]).filter(|_| !is_told_above) {
+pub(in crate::html) fn throughput(page: &Page<'_>, is_reported_above: bool) -> String {
+    if let Some(answer) =
+        answer(page, &[ComparisonMetric::Throughput]).filter(|_| !is_reported_above)
+    {
         return answer;
     }
     let conclusions = &page.model.conclusions;

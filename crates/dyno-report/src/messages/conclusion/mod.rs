@@ -36,7 +36,7 @@ pub(crate) fn parts(
     conclusion: &Conclusion,
     lang: Lang,
 ) -> (String, Vec<String>) {
-    let label = |line: usize| model.lines[line].label.as_str();
+    let label = |series: usize| model.series[series].label.as_str();
     let statement = match conclusion {
         Conclusion::Claim { .. } => return claim(model, conclusion, lang),
         Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
@@ -62,15 +62,15 @@ pub(crate) fn parts(
             )
         }
         Conclusion::DidNotWork {
-            line,
+            series,
             clients,
             not_working: NotWorking { trials, of, because },
         } => {
-            let (line, clients) = (label(*line), names::clients(clients, lang));
+            let (series, clients) = (label(*series), names::clients(clients, lang));
             let sentence = fill!(
                 DID_NOT_WORK,
                 lang,
-                line,
+                series,
                 clients,
                 trials,
                 of,
@@ -88,11 +88,17 @@ pub(crate) fn parts(
             question::interim_analyses(model, interim_analyses, lang)
         }
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
-        Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
+        Conclusion::UndecidedUpdates {
+            series,
+            clients: numbers,
+            committed,
+            in_doubt,
+            lost_max,
+        } => {
             let [committed, in_doubt, lost_max] =
                 [committed, in_doubt, lost_max].map(|number| figures::count(*number));
-            let (line, clients) = (label(*line), names::clients(numbers, lang));
-            fill!(LOST_UNDECIDED, lang, line, clients, committed, in_doubt, lost_max)
+            let (series, clients) = (label(*series), names::clients(numbers, lang));
+            fill!(LOST_UNDECIDED, lang, series, clients, committed, in_doubt, lost_max)
         }
         Conclusion::LostCommits { audit } => lost_commits(model, &model.audits[*audit], lang),
         Conclusion::NoLostCommits { configurations, acknowledged } => {
@@ -111,53 +117,54 @@ pub(crate) fn parts(
             fill!(NO_ANOMALIES, lang, committed = figures::count(*committed), configurations)
         }
         Conclusion::Fault { row } => fault(model, &model.faults[*row], lang),
-        Conclusion::NoLostUpdates { lines, committed, clients_max } => {
-            let lines = list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>());
+        Conclusion::NoLostUpdates { series, committed, clients_max } => {
+            let series =
+                list(lang, &series.iter().map(|series| label(*series)).collect::<Vec<_>>());
             let clients = names::clients(&[*clients_max], lang);
-            fill!(LOST_NONE, lang, lines, committed = figures::count(*committed), clients)
+            fill!(LOST_NONE, lang, series, committed = figures::count(*committed), clients)
         }
         Conclusion::DataIntact { trials, checks } => fill!(DATA_INTACT, lang, trials, checks),
-        Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
-            violated(label(*line), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
+        Conclusion::AuditViolated { series, clients: numbers, phantom, tables, sums } => {
+            violated(label(*series), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
         }
         Conclusion::GrowthCrossing { before, after } => {
             growth::crossing(model, before, after, lang)
         }
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
-        Conclusion::GrowthCourse { configuration, fastest, slowest, last } => {
-            growth::course(model, *configuration, (fastest, slowest, last), lang)
+        Conclusion::GrowthSteps { configuration, fastest, slowest, last } => {
+            growth::steps(model, *configuration, (fastest, slowest, last), lang)
         }
         Conclusion::PeakThroughput {
-            line,
+            series,
             clients: number,
             throughput,
             is_at_end,
             clients_measured,
         } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
-            let statement = peak(label(*line), *number, throughput, shape, lang);
-            return (statement, audit(model, &[*line], &[*number], lang));
+            let statement = peak(label(*series), *number, throughput, shape, lang);
+            return (statement, audit(model, &[*series], &[*number], lang));
         }
         Conclusion::Served { configuration, least, lowest, most, highest } => {
-            let line = label(model.configurations[*configuration].line);
+            let series = label(model.configurations[*configuration].series);
             let clients = names::clients(&[model.configurations[*configuration].clients], lang);
             let percent = figures::percent(100.0 * lowest / highest);
             let [lowest, highest] = [*lowest, *highest].map(figures::digits);
-            fill!(SERVED, lang, line, clients, least, lowest, percent, most, highest)
+            fill!(SERVED, lang, series, clients, least, lowest, percent, most, highest)
         }
         Conclusion::Limit { .. } => return limit(model, conclusion, lang),
         Conclusion::Found { row } => found(model, &model.searches[*row], lang),
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
             let mut sentences = question::answer(model, question, lang);
-            let cells = question.comparisons.iter().map(|at| &model.comparisons[*at]);
-            let mut lines: Vec<usize> = cells
+            let pairs = question.comparisons.iter().map(|at| &model.comparisons[*at]);
+            let mut series: Vec<usize> = pairs
                 .flat_map(|it| [it.subject, it.baseline])
-                .map(|configuration| model.configurations[configuration].line)
+                .map(|configuration| model.configurations[configuration].series)
                 .collect();
-            lines.sort_unstable();
-            lines.dedup();
-            sentences.extend(audit(model, &lines, &question.clients, lang));
+            series.sort_unstable();
+            series.dedup();
+            sentences.extend(audit(model, &series, &question.clients, lang));
             return (sentences.remove(0), sentences);
         }
         Conclusion::Comparison { subject, baseline, clients: numbers, .. } => {
@@ -209,7 +216,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         limit = figures::limit_in(part.as_ref(), *metric, *value),
         number,
         configurations = of,
-        line = model.line_of(worst.configuration).label,
+        series = model.series_of(worst.configuration).label,
         clients = names::clients(&[model.configurations[worst.configuration].clients], lang),
         worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*metric, figure)),
         trials,
@@ -238,11 +245,11 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     let number = |number: f64| figures::value(Metric::from(row.metric()).unit(), number);
     let estimate = model.estimate(row.configuration, row.metric());
-    let line = searched(model, row, lang);
+    let series = searched(model, row, lang);
     let limit = figures::limit_of(&row.search);
     if let (None, Some(ended)) = (estimate, row.ended.last()) {
         let reason = no_load(&row.search, &ended.end, ended.steps, lang);
-        return fill!(FOUND_NONE, lang, line, reason);
+        return fill!(FOUND_NONE, lang, series, reason);
     }
     let (message, [found, low, high]) = match estimate {
         None => (FOUND_NOTHING, [String::new(), String::new(), String::new()]),
@@ -253,7 +260,7 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
         },
     };
     let load = load(row.search.most, &found, lang);
-    let sentence = fill!(message, lang, line, load, limit, low, high);
+    let sentence = fill!(message, lang, series, load, limit, low, high);
     let (Some(ended), Some(estimate)) = (row.ended.last(), estimate) else { return sentence };
     let reason = no_load(&row.search, &ended.end, ended.steps, lang);
     let number = row.ended.len();
@@ -269,14 +276,14 @@ pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> Stri
         .iter()
         .all(|other| clients(other.configuration) == clients(row.configuration));
     match is_same {
-        true => model.line_of(row.configuration).label.clone(),
+        true => model.series_of(row.configuration).label.clone(),
         false => names::configuration(model, row.configuration, lang),
     }
 }
 
 /// The violations that an audit found in the data, a sentence for each kind.
 fn violated(
-    line: &str,
+    series: &str,
     clients: &str,
     phantom: u64,
     (tables, sums): (&[String], &[String]),
@@ -287,48 +294,48 @@ fn violated(
         sentences.push(fill!(
             PHANTOM_UPDATES,
             lang,
-            line,
+            series,
             clients,
             phantom = figures::count(phantom)
         ));
     }
     if !tables.is_empty() {
-        sentences.push(fill!(WRONG_ROW_COUNT, lang, line, clients, tables = list(lang, tables)));
+        sentences.push(fill!(WRONG_ROW_COUNT, lang, series, clients, tables = list(lang, tables)));
     }
     if !sums.is_empty() {
-        sentences.push(fill!(WRONG_SUM, lang, line, clients, sums = list(lang, sums)));
+        sentences.push(fill!(WRONG_SUM, lang, series, clients, sums = list(lang, sums)));
     }
     sentences.join(lang.space)
 }
 
 /// The result of a failed audit, lost or duplicated work: a throughput must not be reported without
 /// it.
-fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> Vec<String> {
-    let violated = |line: usize| {
+fn audit(model: &ReportModel, series: &[usize], clients: &[u32], lang: Lang) -> Vec<String> {
+    let violated = |series: usize| {
         let is_meant = move |configuration: usize| {
             let row = &model.configurations[configuration];
-            row.line == line && clients.contains(&row.clients)
+            row.series == series && clients.contains(&row.clients)
         };
         let is_violated = |audit: &&AuditRow| audit.verdict == AuditVerdict::Violated;
         model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.configuration))
     };
     let (mut losing, mut mixed, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    for line in lines {
-        let label = model.lines[*line].label.as_str();
+    for series in series {
+        let label = model.series[*series].label.as_str();
         let is_mixed = |audit: &AuditRow| {
             audit.anomalies.as_ref().is_some_and(|it| it.verdict == AuditVerdict::Violated)
         };
-        if violated(*line).any(AuditRow::has_losses) {
+        if violated(*series).any(AuditRow::has_losses) {
             losing.push(label);
-        } else if violated(*line).any(is_mixed) {
+        } else if violated(*series).any(is_mixed) {
             mixed.push(label);
-        } else if violated(*line).next().is_some() {
+        } else if violated(*series).next().is_some() {
             others.push(label);
         }
     }
     let found = [(NOT_KEPT, losing), (NOT_KEPT_APART, mixed), (NOT_ACCOUNTED_FOR, others)];
-    let found = found.into_iter().filter(|(_, lines)| !lines.is_empty());
-    found.map(|(message, lines)| fill!(message, lang, lines = list(lang, &lines))).collect()
+    let found = found.into_iter().filter(|(_, series)| !series.is_empty());
+    found.map(|(message, series)| fill!(message, lang, series = list(lang, &series))).collect()
 }
 
 fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
@@ -399,7 +406,7 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
     let Conclusion::LostUpdates {
-        line,
+        series,
         clients: numbers,
         percent_min,
         percent_max,
@@ -410,7 +417,7 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     else {
         return String::new();
     };
-    let (line, clients) = (model.lines[*line].label.as_str(), names::clients(numbers, lang));
+    let (series, clients) = (model.series[*series].label.as_str(), names::clients(numbers, lang));
     let [low, high] = [percent_min, percent_max].map(|percent| figures::percent(*percent));
     let message = match (*statement_errors == 0, low == high) {
         (true, true) => LOST_SILENTLY,
@@ -422,7 +429,7 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     let first = fill!(
         message,
         lang,
-        line,
+        series,
         percent = low,
         percent_min = low,
         percent_max = high,
@@ -432,7 +439,7 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     if clients_without.is_empty() {
         return first;
     }
-    let second = fill!(LOST_NONE_AT, lang, line, clients = names::clients(clients_without, lang));
+    let second = fill!(LOST_NONE_AT, lang, series, clients = names::clients(clients_without, lang));
     [first, second].join(lang.space)
 }
 
@@ -442,10 +449,10 @@ struct PeakShape {
     is_only: bool,
 }
 
-fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
+fn peak(series: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
     let clients = names::clients(&[number], lang);
     if throughput.mean <= 0.0 {
-        return fill!(PEAK_NONE, lang, line, repeats = throughput.repeats);
+        return fill!(PEAK_NONE, lang, series, repeats = throughput.repeats);
     }
     let mean = figures::digits(throughput.mean);
     let with_end = |sentence: String| match shape {
@@ -464,7 +471,7 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
         return with_end(fill!(
             message,
             lang,
-            line,
+            series,
             throughput = mean,
             clients,
             repeats = throughput.repeats
@@ -472,7 +479,7 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
     };
     let message = if shape.is_only { THROUGHPUT_AT } else { PEAK };
     let [low, high] = [interval.low, interval.high].map(figures::digits);
-    with_end(fill!(message, lang, line, throughput = mean, low, high, clients))
+    with_end(fill!(message, lang, series, throughput = mean, low, high, clients))
 }
 
 fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
@@ -481,14 +488,14 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     else {
         return Default::default();
     };
-    let of_cells = |message: Message, cells: &ClaimPart| {
-        let Range { low, high } = cells.difference?;
+    let of_pairs = |message: Message, pairs: &ClaimPart| {
+        let Range { low, high } = pairs.difference?;
         let [low, high] = [low, high].map(|share| figures::percent(share * 100.0));
         let difference = match low == high {
             true => low,
             false => fill!(names::FROM_TO, lang, low, high),
         };
-        let clients = names::clients(&cells.clients, lang);
+        let clients = names::clients(&pairs.clients, lang);
         Some(fill!(message, lang, faster, slower, clients, difference))
     };
     let needed = model.comparison_rules.min_repeats;
@@ -504,8 +511,11 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         true => [CLAIM_CONTRADICTED, CLAIM_HOLDS],
         false => [CLAIM_MEANS_AGAINST, CLAIM_MEANS_FOR],
     };
-    let told = [of_cells(against, contradicted), of_cells(for_it, holds), open];
-    (told.into_iter().flatten().collect::<Vec<_>>().join(lang.space), noise.into_iter().collect())
+    let reported = [of_pairs(against, contradicted), of_pairs(for_it, holds), open];
+    (
+        reported.into_iter().flatten().collect::<Vec<_>>().join(lang.space),
+        noise.into_iter().collect(),
+    )
 }
 
 fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
@@ -528,7 +538,7 @@ struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     fn of(model: &'a ReportModel, subject: usize, baseline: usize, lang: Lang) -> Self {
-        let (subject, baseline) = (&model.lines[subject], &model.lines[baseline]);
+        let (subject, baseline) = (&model.series[subject], &model.series[baseline]);
         let Some(Compare::Factor(factor)) = model.compare else {
             return Self {
                 context: String::new(),
@@ -536,10 +546,10 @@ impl<'a> Sides<'a> {
                 baseline: &baseline.label,
             };
         };
-        let has_others = model.lines.iter().any(|line| line.system != subject.system);
+        let has_others = model.series.iter().any(|series| series.system != subject.system);
         let system = has_others.then_some(subject.system_name.as_str());
         let is_varied = |position: usize| {
-            model.lines.iter().any(|line| line.levels[position] != subject.levels[position])
+            model.series.iter().any(|series| series.levels[position] != subject.levels[position])
         };
         let others =
             (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
@@ -576,7 +586,7 @@ fn compared_sides(
     let without_figures = |message: Message| fill!(message, lang, subject, baseline, clients);
     let Some(ratio) = ratio else {
         let lost: Vec<&str> =
-            not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
+            not_working.iter().map(|series| model.series[*series].label.as_str()).collect();
         return match lost.is_empty() {
             _ if *verdict == Some(Verdict::Inconclusive) => without_figures(INCONCLUSIVE_TOO_FEW),
             true => without_figures(NOT_COMPARABLE),
@@ -586,7 +596,7 @@ fn compared_sides(
                 subject,
                 baseline,
                 clients,
-                lines = list(lang, &lost)
+                series = list(lang, &lost)
             ),
         };
     };

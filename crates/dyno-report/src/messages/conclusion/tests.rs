@@ -35,12 +35,12 @@ fn peak(interval: Option<Range>, is_at_end: bool, clients_measured: u32) -> Conc
         repeats: 3,
         is_bound: false,
     };
-    Conclusion::PeakThroughput { line: 0, clients: 8, throughput, is_at_end, clients_measured }
+    Conclusion::PeakThroughput { series: 0, clients: 8, throughput, is_at_end, clients_measured }
 }
 
 fn lost(percent_max: f64, statement_errors: u64, clients_without: Vec<u32>) -> Conclusion {
     Conclusion::LostUpdates {
-        line: 1,
+        series: 1,
         clients: vec![20],
         percent_min: 11.8,
         percent_max,
@@ -70,8 +70,8 @@ fn trials_that_committed_nothing_are_not_said_to_vary() {
         if let Conclusion::PeakThroughput { throughput, .. } = &mut none {
             throughput.mean = 0.0;
         }
-        let told = sentence(&model(), &none, EN);
-        assert!(told.ends_with("committed no transaction in 3 valid trials."), "{told}");
+        let reported = sentence(&model(), &none, EN);
+        assert!(reported.ends_with("committed no transaction in 3 valid trials."), "{reported}");
     }
 }
 
@@ -105,7 +105,7 @@ fn every_outcome_of_a_comparison_has_a_sentence() {
 }
 
 #[test]
-fn a_comparison_whose_question_has_no_answer_says_so_and_not_that_it_would_have_been_detected() {
+fn a_comparison_with_an_unanswered_question_gets_no_verdict() {
     let unanswered = |ratio| {
         let mut conclusion = comparison(Some(Verdict::Inconclusive), true, Some(ratio));
         if let Conclusion::Comparison { is_question_unanswered, .. } = &mut conclusion {
@@ -148,22 +148,22 @@ fn every_other_conclusion_has_a_sentence() {
         lost(20.0, 0, vec![]),
         lost(20.0, 3, vec![]),
         Conclusion::UndecidedUpdates {
-            line: 0,
+            series: 0,
             clients: vec![8],
             committed: 1000,
             in_doubt: 8,
             lost_max: 5,
         },
-        Conclusion::NoLostUpdates { lines: vec![0, 1], committed: 1000, clients_max: 8 },
+        Conclusion::NoLostUpdates { series: vec![0, 1], committed: 1000, clients_max: 8 },
         Conclusion::AuditViolated {
-            line: 0,
+            series: 0,
             clients: vec![8],
             phantom: 3,
             tables: vec!["sbtest1".into()],
             sums: Vec::new(),
         },
         Conclusion::AuditViolated {
-            line: 0,
+            series: 0,
             clients: vec![8],
             phantom: 0,
             tables: Vec::new(),

@@ -55,9 +55,9 @@ fn one_number_of_clients_makes_no_curve_over_clients() {
     for id in ["throughput", "response-time", "lost-updates"] {
         assert_eq!(chart(&model, id), None, "{id}");
     }
-    let courses = chart(&model, "courses").expect("the course of both");
-    assert!(model.lines.iter().all(|line| courses.contains(&line.label)), "{courses}");
-    assert_eq!(chart(rush(), "courses"), None);
+    let timelines = chart(&model, "timelines").expect("the time series of both");
+    assert!(model.series.iter().all(|series| timelines.contains(&series.label)), "{timelines}");
+    assert_eq!(chart(rush(), "timelines"), None);
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn a_legend_names_the_factor_of_a_level_that_says_little_alone() {
     let mut model =
         analyse(&Shape { systems: 1, variants: vec!["in-place", "for-update"], ..tiny() }.read());
     model.factors.push("system.buffer_pool".to_owned());
-    for (line, size) in model.lines.iter_mut().zip(["64M", "128M"]) {
-        line.levels.push(size.to_owned());
+    for (series, size) in model.series.iter_mut().zip(["64M", "128M"]) {
+        series.levels.push(size.to_owned());
     }
     let chart = chart(&model, "throughput").expect("a chart");
     assert!(chart.contains(">in-place, buffer_pool 64M<"), "{chart}");

@@ -46,7 +46,7 @@ fn strange(code: &str, text: &str) -> BTreeSet<char> {
 }
 
 #[test]
-fn every_text_of_a_language_has_its_own_letters_and_glyphs_that_debians_fonts_have() {
+fn messages_use_only_letters_and_glyphs_of_their_language() {
     for lang in LANGUAGES {
         for message in crate::messages::ALL.iter().copied().flatten() {
             let strange = strange(lang.code, message.text(lang));

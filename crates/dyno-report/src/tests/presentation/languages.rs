@@ -5,7 +5,7 @@ use crate::messages::{EN, LANGUAGES, Lang};
 use crate::tests::{rush, tiny};
 use crate::{compare, html, render};
 use dyno_analysis::compare::model::CompareModel;
-use dyno_analysis::compare::{METRICS, Question, Side};
+use dyno_analysis::compare::{CompareOptions, METRICS, Side};
 use dyno_analysis::model::ReportModel;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::limit::{Limit, LimitMetric};
@@ -88,9 +88,10 @@ pub(super) fn compared() -> CompareModel {
         configuration.load.stop = StopRule::TransactionsPerClient(50);
         configuration.load.workers = Some(1);
     }
-    let side = |run| Side { folder: "side".to_owned(), runs: vec![run], courses: BTreeMap::new() };
+    let side =
+        |run| Side { folder: "side".to_owned(), runs: vec![run], timelines: BTreeMap::new() };
     let question =
-        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+        CompareOptions { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     dyno_analysis::compare::compare(&side(base), &side(new), &question).expect("comparable")
 }
 

@@ -117,7 +117,7 @@ fn has_browser() -> bool {
 }
 
 #[test]
-fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_headings() {
+fn pages_have_no_layout_faults_in_any_language_or_medium() {
     if !has_browser() {
         return;
     }
@@ -138,7 +138,7 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
 }
 
 #[test]
-fn nothing_is_wider_than_a_telephone_however_many_configurations_there_are() {
+fn pages_with_many_configurations_fit_a_phone_screen() {
     if !has_browser() {
         return;
     }
@@ -209,7 +209,7 @@ fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     }
     let folder = tempfile::tempdir().expect("scratch");
     let mut model = rush().clone();
-    for line in &mut model.lines {
+    for line in &mut model.series {
         line.label =
             format!("{} (RAID1, own log, innodb_buffer_pool_size 32M, read and write)", line.label);
     }
@@ -246,7 +246,7 @@ fn a_report_takes_at_most_nine_pages_and_none_ends_with_a_heading() {
 }
 
 #[test]
-fn what_is_invalid_can_be_read_wherever_it_is_said() {
+fn invalid_results_are_legible_wherever_they_are_reported() {
     if !has_browser() {
         return;
     }

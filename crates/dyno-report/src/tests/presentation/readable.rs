@@ -42,7 +42,7 @@ fn without_ratios() -> ReportModel {
 }
 
 #[test]
-fn a_comparison_without_a_figure_has_no_row_and_a_table_of_such_rows_is_a_sentence() {
+fn comparisons_without_a_ratio_have_no_row_but_a_sentence() {
     let model = analyse(&Shape { blocks: 1, ..tiny() }.read());
     let mut one_less = model.clone();
     one_less.comparisons[0].effect.ratio = None;
@@ -87,7 +87,7 @@ fn names_of_pairs_stand_once_over_their_rows() {
 }
 
 #[test]
-fn a_load_without_warm_up_is_told_as_such() {
+fn a_load_without_warm_up_is_reported_as_such() {
     let mut model = tiny_model().clone();
     for lang in LANGUAGES {
         let warm_up = match lang.code {
@@ -95,10 +95,15 @@ fn a_load_without_warm_up_is_told_as_such() {
             "ja" => "1.5秒",
             _ => "1.5 s",
         };
-        for (warmup, told) in [(0, notes::NOTE_NO_WARM_UP.text(lang)), (1_500_000_000, warm_up)] {
+        for (warmup, reported) in [(0, notes::NOTE_NO_WARM_UP.text(lang)), (1_500_000_000, warm_up)]
+        {
             model.provenance.loads.iter_mut().for_each(|load| load.warmup = Nanos(warmup));
             let report = render(&model, Format::Markdown, lang);
-            assert!(report.contains(told) && !report.contains(" 0 s"), "{}: {report}", lang.code);
+            assert!(
+                report.contains(reported) && !report.contains(" 0 s"),
+                "{}: {report}",
+                lang.code
+            );
         }
     }
 }
@@ -116,7 +121,7 @@ fn systems_whose_names_have_commas_are_parted_by_semicolons() {
 }
 
 #[test]
-fn a_replicas_version_is_said_in_the_language() {
+fn a_replicas_version_is_reported_in_the_language() {
     let replicated = |replicas, is_synchronous| {
         let version = "15.18".to_owned();
         ServerVersion::Replicated { version, replicas, is_synchronous }
@@ -133,17 +138,17 @@ fn a_replicas_version_is_said_in_the_language() {
 }
 
 #[test]
-fn a_growing_table_seen_in_one_interval_has_no_course_and_no_figure_twice() {
+fn growth_in_a_single_interval_states_its_figure_once() {
     let model = analyse(&grown_run(3));
-    let told = |slowest, fastest, last, lang| {
-        let course = Conclusion::GrowthCourse { configuration: 0, fastest, slowest, last };
-        conclusion::sentence(&model, &course, lang)
+    let reported = |slowest, fastest, last, lang| {
+        let steps = Conclusion::GrowthSteps { configuration: 0, fastest, slowest, last };
+        conclusion::sentence(&model, &steps, lang)
     };
     for lang in LANGUAGES {
-        let sentence = told(at(980.0, 0), at(980.0, 0), at(980.0, 0), lang);
+        let sentence = reported(at(980.0, 0), at(980.0, 0), at(980.0, 0), lang);
         assert_eq!(sentence.matches("980").count(), 1, "{sentence}");
     }
-    let held = told(at(980.0, 0), at(1_000.0, 18_000), at(1_000.0, 18_000), EN);
+    let held = reported(at(980.0, 0), at(1_000.0, 18_000), at(1_000.0, 18_000), EN);
     assert_eq!(
         held,
         "MariaDB kept its rate: 980 rows per second from 0 to 2,000 rows, 1,000 from 18,000 to 20,000 rows."
@@ -151,7 +156,7 @@ fn a_growing_table_seen_in_one_interval_has_no_course_and_no_figure_twice() {
 }
 
 #[test]
-fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
+fn configurations_with_losses_are_listed_if_the_table_is_folded() {
     let mut model = analyse(&Shape { clients: vec![20], blocks: 1, ..Shape::rush() }.read());
     let is_lost = |model: &ReportModel| crate::tables::losses(model).rows();
     let lost = is_lost(&model);
@@ -217,7 +222,7 @@ fn every_form_tells_the_questions_that_are_decided_first() {
 }
 
 #[test]
-fn an_interval_beyond_sense_is_told_alike_in_tables_and_charts() {
+fn an_interval_beyond_sense_is_reported_alike_in_tables_and_charts() {
     let mut model = tiny_model().clone();
     for comparison in &mut model.comparisons {
         comparison.effect.ratio_interval = Some(Range { low: 1e-6, high: 8.6e9 });
@@ -235,7 +240,7 @@ fn pairs_are_what_is_asked_where_each_question_has_one() {
     let model = analyse(&Shape { clients: vec![8], ..Shape::small() }.read());
     assert!(model.questions.is_empty() && !model.comparisons.is_empty());
     let pairs = model.comparisons.iter().filter(|it| it.metric == model.primary_metric);
-    let told = format!(" of {} question", pairs.count());
+    let reported = format!(" of {} question", pairs.count());
     let html = render(&model, Format::Html, EN);
-    assert!(html.contains(&told), "{told}: {html}");
+    assert!(html.contains(&reported), "{reported}: {html}");
 }

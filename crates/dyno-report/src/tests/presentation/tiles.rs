@@ -122,7 +122,7 @@ fn a_limit_that_a_lower_percentile_fails_says_which() {
 }
 
 #[test]
-fn an_interval_over_all_configurations_says_that_it_is_not_that_of_the_two_figures() {
+fn an_interval_over_all_configurations_is_labelled_as_such() {
     let throughput = tile(tiny_model(), "Throughput");
     let notes = throughput.split("<span class=\"more\">").filter(|note| note.contains("interval:"));
     let intervals: Vec<&str> = notes.collect();

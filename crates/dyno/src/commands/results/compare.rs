@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{
-    CompareError, METRICS, MatchError, PoolError, Question, compare as judge, load,
+    CompareError, CompareOptions, METRICS, MatchError, PoolError, compare as judge, load,
 };
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
@@ -24,13 +24,13 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     let formats = formats(arguments)?;
     let asked = &arguments.metric;
     let is_asked = |metric: &ComparisonMetric| asked.is_empty() || asked.contains(metric);
-    let question = Question {
+    let options = CompareOptions {
         metrics: METRICS.into_iter().filter(is_asked).collect(),
         rules: Rules { margin: arguments.margin, ..Rules::default() },
         systems: arguments.systems.clone(),
     };
     let (base, new) = (load(&arguments.base)?, load(&arguments.new)?);
-    let mut model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
+    let mut model = judge(&base, &new, &options).map_err(|error| cannot_compare(&error))?;
     model.title.clone_from(&arguments.title);
     if arguments.format.contains(&None) {
         printer.result(&github::annotations(&model, arguments.language.lang))?;

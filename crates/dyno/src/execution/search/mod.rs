@@ -62,9 +62,9 @@ impl Searches {
         if found.is_some() {
             self.found.extend(found.map(|found| (trial.configuration, found)));
             let (others, _) = result.disturbance();
-            let is_told =
+            let is_reported =
                 record.warnings.iter().any(|it| matches!(it, Warning::OtherProcessesCpu { .. }));
-            if others > 0.0 && !is_told {
+            if others > 0.0 && !is_reported {
                 // The generator was busy while loads failed, but no longer in the step that is
                 // kept.
                 record

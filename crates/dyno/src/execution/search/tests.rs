@@ -233,9 +233,12 @@ fn a_search_that_finds_nothing_says_what_takes_too_long() {
     };
     assert_eq!((slow.transaction.as_deref(), slow.alone_ms), (Some("slow"), 30.0));
     assert_eq!(heard.iter().filter(|it| it.starts_with("stepped")).count(), result.steps.len());
-    let told =
+    let reported =
         dyno_report::no_load(&result.search, &result.end, result.steps.len(), dyno_report::EN);
-    assert_eq!(told, "p95 < 20 ms fails at every load; a single `slow` transaction takes 30.0 ms");
+    assert_eq!(
+        reported,
+        "p95 < 20 ms fails at every load; a single `slow` transaction takes 30.0 ms"
+    );
 
     // The others pass.
     let of_fast = Search { transaction: Some("fast".to_owned()), ..search() };
@@ -277,7 +280,7 @@ fn a_step_that_fails_ends_the_search_with_its_reason() {
 }
 
 #[test]
-fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
+fn machine_overload_ends_a_search_or_is_noted_in_its_result() {
     let busy = Warning::GeneratorBusy { share: 0.95 };
     let mut server = Server { slow_ms: 30, warnings: vec![busy.clone()], ..Server::new() };
     let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);

@@ -341,7 +341,7 @@ fn assert_nowhere(password: &str, said: &str, folder: &Path, place: &str) {
 }
 
 #[test]
-fn what_a_url_asks_and_dyno_cannot_do_ends_the_command_before_anything_is_opened() {
+fn unsupported_url_parameters_fail_before_anything_is_opened() {
     let bench = Bench::new();
     bench.file("one.sql", "SELECT 1;\n");
     for (address, words) in [

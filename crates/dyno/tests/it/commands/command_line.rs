@@ -245,7 +245,7 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
 }
 
 #[test]
-fn a_shell_completes_commands_and_options_and_each_command_has_a_manual_page() {
+fn bash_completes_commands_and_options_and_manual_pages_exist() {
     let bench = Bench::new();
     let script = bench.dyno(&["completions", "bash"]);
     assert!(script.is_done(), "{script}");

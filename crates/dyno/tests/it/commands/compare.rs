@@ -239,7 +239,7 @@ fn sysbench_with_other_keys_or_tables_is_not_the_same_thing() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_remedy() {
+fn mistakes_are_reported_with_their_remedy() {
     let bench = measured();
     staged(&bench, "base", [1000, 1010, 990], |_| {});
     fs::create_dir(bench.path().join("empty")).expect("a folder can be made");
@@ -286,7 +286,7 @@ fn a_run_that_was_killed_is_compared_as_far_as_it_came_and_told() {
 }
 
 #[test]
-fn scripts_of_pgbench_that_differ_are_told_and_other_weights_are_another_workload() {
+fn compare_reports_changed_scripts_and_refuses_changed_weights() {
     let bench = Bench::new();
     let run = |results: &str, script: &str, statement: &str| {
         bench.file("a.sql", statement);
@@ -309,10 +309,10 @@ fn scripts_of_pgbench_that_differ_are_told_and_other_weights_are_another_workloa
     run("same", "a.sql", "SELECT 1;\n");
     run("other", "a.sql", "SELECT 2;\n");
     run("weighted", "a.sql@7", "SELECT 1;\n");
-    let told = |new: &str| {
+    let reported = |new: &str| {
         bench.dyno(&["compare", "base", new]).stdout.contains("Different scripts: lines (SELECT")
     };
-    assert!(told("other") && !told("same"));
+    assert!(reported("other") && !reported("same"));
     let weighted = bench.dyno(&["compare", "base", "weighted"]);
     let text = "scripts: a.sql in BASE, a.sql@7 in NEW";
     assert!(weighted.code == 2 && weighted.stderr.contains(text), "{weighted}");

@@ -76,7 +76,7 @@ fn the_password_comes_from_where_the_databases_own_clients_take_it() {
 }
 
 #[test]
-fn a_printed_spec_of_a_line_with_a_password_runs_when_its_variable_is_set() {
+fn a_printed_spec_runs_when_its_password_variable_is_set() {
     for (shop, variable) in shops() {
         let printed =
             done(command(&shop, &[&["run", &shop.url, "--print-spec"], &SHORT[..]].concat()));
@@ -176,7 +176,7 @@ fn addresses_of_java_and_of_libpq_are_addresses() {
 
 /// Each row: what follows `dyno run URL`, and what the message must have.
 #[test]
-fn mistakes_in_a_line_are_shown_in_the_line_and_not_in_a_file_that_nobody_wrote() {
+fn command_line_errors_point_at_the_argument_not_a_spec_file() {
     let bench = Bench::new();
     bench.file("read.sql", "SELECT 1;\n");
     let rows: [(&[&str], &[&str]); 6] = [

@@ -36,8 +36,8 @@ fn logs_of_dynos_own_replacements_name_dyno() {
         assert!(ended.is_done(), "{ended}");
         bench.file("run.log", &ended.stdout);
         let ended = bench.dyno(&["import", "run.log"]);
-        let told = format!("(dyno {program} {})", env!("CARGO_PKG_VERSION"));
-        assert!(flat(&ended.stdout).contains(&told), "{told}: {ended}");
+        let reported = format!("(dyno {program} {})", env!("CARGO_PKG_VERSION"));
+        assert!(flat(&ended.stdout).contains(&reported), "{reported}: {ended}");
         assert!(!ended.stdout.contains("PostgreSQL") && !ended.stdout.contains("version 15"));
     }
 }
@@ -45,7 +45,7 @@ fn logs_of_dynos_own_replacements_name_dyno() {
 const CLAIM: &str = "pool is faster than threads";
 
 #[test]
-fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
+fn a_claim_is_contradicted_but_not_refuted_by_single_runs() {
     let bench = Bench::new();
     for (name, clients, rate) in [
         ("pool-10.log", 10, 188),
@@ -119,7 +119,7 @@ fn several_runs_of_a_system_are_its_repeats_and_decide_a_claim() {
 }
 
 #[test]
-fn mistakes_are_told_with_place_and_remedy_and_nothing_is_written() {
+fn mistakes_are_reported_with_place_and_remedy_and_nothing_is_written() {
     let bench = Bench::new();
     bench.file("a-8.log", log(8, 100));
     bench.file("b-8.log", log(8, 100));
@@ -147,7 +147,7 @@ fn mistakes_are_told_with_place_and_remedy_and_nothing_is_written() {
 }
 
 #[test]
-fn files_named_for_their_threads_are_a_curve_and_what_is_unknown_is_null() {
+fn files_named_by_thread_count_form_a_curve_and_unknown_is_null() {
     let bench = Bench::new();
     for clients in [8, 16] {
         bench.file(&format!("pool_{clients}threads.log"), log(clients, 100 + clients));
@@ -173,7 +173,7 @@ fn files_named_for_their_threads_are_a_curve_and_what_is_unknown_is_null() {
 }
 
 #[test]
-fn a_run_that_its_program_calls_incomplete_is_imported_as_invalid_and_exits_with_6() {
+fn an_incomplete_run_is_imported_as_invalid_with_exit_code_6() {
     let bench = Bench::new();
     let printed = "pgbench: error: client 1 aborted in command 0 (SQL) of script 0; perhaps the backend died while processing\n\
                    transaction type: ./select-1.sql\nnumber of clients: 600\nduration: 20 s\nnumber of transactions actually processed: 51186\n\
@@ -195,7 +195,7 @@ fn a_run_that_its_program_calls_incomplete_is_imported_as_invalid_and_exits_with
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_at_once_and_standard_input_is_read() {
+fn import_refuses_special_or_huge_files_and_reads_stdin() {
     let bench = Bench::new();
     let fifo = bench.path().join("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());

@@ -104,7 +104,7 @@ fn an_empty_database_gets_tables_of_a_workload_of_dynos_own() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_told_and_nothing_is_written() {
+fn init_reports_databases_it_cannot_examine_and_writes_nothing() {
     let bench = Bench::new();
     let rows = [
         (

@@ -114,7 +114,7 @@ fn the_environment_sets_the_language_unless_an_option_does() {
 }
 
 #[test]
-fn a_plan_and_what_preflight_finds_are_said_in_the_language() {
+fn a_plan_and_what_preflight_finds_are_reported_in_the_language() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);
     bench.file(

@@ -48,12 +48,12 @@ fn a_plan_shows_whose_tables_are_used_on_each_system() {
     let (_, rest) = SPEC.split_once("[workload]").expect("it has one");
     bench.file("data.toml", format!("title = \"t\"\n{}[workload]{rest}", existing.concat()));
     let ended = bench.dyno(&["plan", "data.toml"]);
-    for told in [
+    for reported in [
         "database shop, tables created by dyno (data = \"own\")",
         "database shop, its existing tables (data = \"existing\")",
         "database shop, a copy of the database (data = \"copy\")",
     ] {
-        assert!(ended.stdout.contains(told), "{told}: {ended}");
+        assert!(ended.stdout.contains(reported), "{reported}: {ended}");
     }
 }
 

@@ -48,8 +48,8 @@ fn tables_of_others_that_a_permitted_run_replaces_are_named() {
     ask(&target, "CREATE TABLE customers (name TEXT)");
     bench.file("x.toml", spec("url = \"sqlite:shop.db\"", 1));
     let planned = bench.dyno(&["plan", "x.toml", "--yes-write-to", "shop.db"]);
-    let told = "the tables rush of the database shop.db were not created by dyno";
-    assert!(planned.stdout.contains(told), "{planned}");
+    let reported = "the tables rush of the database shop.db were not created by dyno";
+    assert!(planned.stdout.contains(reported), "{planned}");
     assert!(!planned.stdout.contains("customers"), "{planned}");
 }
 
@@ -101,7 +101,7 @@ fn a_missing_password_variable_is_named() {
 }
 
 #[test]
-fn programs_that_are_not_where_they_were_said_to_be_are_named() {
+fn programs_that_are_not_where_they_were_reported_to_be_are_named() {
     for kind in ["mariadb", "mysql", "postgres"] {
         let system = format!("server = {{ kind = \"{kind}\", bin_dir = \"no/such/folder\" }}");
         assert_refused(&system, 1, &["Target", "no/such/folder"]);
@@ -115,7 +115,7 @@ fn fewer_connections_than_clients_are_too_few() {
 }
 
 #[test]
-fn a_value_out_of_a_settings_bounds_is_told_before_anything_is_started() {
+fn out_of_range_settings_are_reported_before_anything_starts() {
     for kind in [ServerKind::Mariadb, ServerKind::Mysql] {
         if require_server(kind).is_none() {
             continue;
@@ -128,7 +128,7 @@ fn a_value_out_of_a_settings_bounds_is_told_before_anything_is_started() {
 }
 
 #[test]
-fn a_scratch_folder_that_the_servers_user_may_not_enter_is_told_before_anything_is_started() {
+fn a_scratch_folder_closed_to_the_server_user_fails_preflight() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
         eprintln!("SKIPPED: only root starts servers as another user");
@@ -148,7 +148,7 @@ fn a_scratch_folder_that_the_servers_user_may_not_enter_is_told_before_anything_
 }
 
 #[test]
-fn a_command_of_a_storage_that_is_not_on_this_machine_is_told_before_anything_is_started() {
+fn a_missing_storage_command_is_reported_before_anything_starts() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -177,7 +177,7 @@ fn with_open_files(bench: &Bench, limit: u32, arguments: &[&str]) -> (String, i3
 }
 
 #[test]
-fn clients_are_refused_for_want_of_files_only_when_their_engine_needs_as_many() {
+fn clients_are_refused_only_if_the_open_file_limit_is_too_low() {
     let bench = Bench::new();
     // Each client of a null server needs none, of a server one, of SQLite two at most.
     for (kind, clients, is_possible) in [

@@ -166,12 +166,13 @@ fn isolation_levels_are_compared_on_servers_and_on_clusters() {
         assert!(ended.stdout.contains(curve), "{ended}");
     }
     // Neither cluster keeps what two clients add at the same time.
-    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in
         ["Galera (read-modify-write, repeatable-read)", "NDB (read-modify-write, read-committed)"]
     {
-        let (_, rest) =
-            told.split_once(&format!("{line} lost ")).unwrap_or_else(|| panic!("{line}: {ended}"));
+        let (_, rest) = reported
+            .split_once(&format!("{line} lost "))
+            .unwrap_or_else(|| panic!("{line}: {ended}"));
         let (percent, rest) =
             rest.split_once(" % of its acknowledged updates at 20 clients").expect(rest);
         assert!(percent.parse::<f64>().is_ok_and(|percent| percent > 0.0), "{percent}{rest}");
@@ -208,7 +209,7 @@ fn histories_are_searched_on_servers_and_on_clusters() {
 }
 
 #[test]
-fn a_cluster_is_compared_with_a_server_behind_an_application_and_directly() {
+fn cluster_and_server_are_compared_directly_and_via_application() {
     let bench = Bench::new();
     if require_application().is_none() {
         return;

@@ -97,7 +97,7 @@ fn options(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
+fn every_option_named_in_user_documentation_exists() {
     let bench = Bench::new();
     let mut known = options(&text("docs/reference/cli.md"));
     known.extend(OTHERS.map(str::to_owned));
@@ -143,12 +143,12 @@ fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
 #[test]
 fn the_help_names_every_exit_code_and_the_reference_no_other() {
     let help = Bench::new().dyno(&["--help"]).stdout;
-    let (_, told) = help.split_once("Exit codes:").expect("they stand at the end");
-    let told: BTreeSet<u8> = told
+    let (_, reported) = help.split_once("Exit codes:").expect("they stand at the end");
+    let reported: BTreeSet<u8> = reported
         .split(|c: char| !c.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
         .collect();
-    assert_eq!(told, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
+    assert_eq!(reported, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn names(folder: &Path, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn each_file_of_a_results_folder_is_named_in_the_guide_and_on_its_own_page() {
+fn the_documentation_names_each_file_of_a_results_folder() {
     let bench = Bench::new();
     let line = "run sqlite:own.db --workload rush --clients 1 --blocks 1 --duration 200ms --out r";
     let ended = bench.dyno(&line.split(' ').collect::<Vec<_>>());

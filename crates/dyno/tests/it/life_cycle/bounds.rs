@@ -70,7 +70,7 @@ fn certificates_and_passwords_are_read_from_files_only() {
 }
 
 #[test]
-fn what_is_no_file_in_a_results_folder_is_not_waited_for() {
+fn special_files_in_a_results_folder_do_not_block_reports() {
     let bench = measured();
     let results = bench.path().join("r");
     let trial = std::fs::read_dir(results.join("trials"))
@@ -195,7 +195,7 @@ fn a_limit_for_the_size_of_files_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn what_servers_and_plans_say_is_no_command_to_a_ci_service_and_no_line_of_dynos_own() {
+fn names_and_server_messages_cannot_inject_ci_commands_or_lines() {
     let bench = measured();
     let plan = bench.path().join("r/plan.json");
     let text = std::fs::read_to_string(&plan).expect("it is there");

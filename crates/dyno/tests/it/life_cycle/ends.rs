@@ -2,7 +2,7 @@
 //! first Ctrl-C is heard whatever dyno is waiting for. Limits that must not be waited for are so
 //! long that a test which did would fail by its own limit.
 
-use crate::audits::{Silent, Work};
+use crate::audits::Work;
 use crate::program::{Bench, records, signal};
 use crate::running::Running;
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
@@ -49,7 +49,7 @@ pub(crate) fn nothing_is_left(bench: &Bench, names: &[&str]) {
 }
 
 #[test]
-fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_the_limit() {
+fn a_silent_server_fails_plan_and_run_with_its_name_and_timeout() {
     for (protocol, scheme) in MUTE {
         let (bench, server) = (Bench::new(), mute(protocol));
         spec_of_mute(&bench, scheme, &server, "1s");
@@ -72,7 +72,7 @@ fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_th
 
 /// It answers everything until the clients of a trial prepare their statement.
 #[test]
-fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
+fn a_server_silent_while_preparing_statements_fails_the_ramp_up() {
     let load = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let nobody = AtomicUsize::new(0);
     for (protocol, engine) in
@@ -91,7 +91,7 @@ fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
         };
         let input = LoadInput::new("silent", 2, &load, 1, &nobody);
         let native = Work::new("oltp_point_select", &[], 2, load.stop).native(engine);
-        let outcome = native.run_load(&[target], &input, &mut Silent);
+        let outcome = native.run_load(&[target], &input, &mut ());
         let Err(TrialError::NotConnected(failure)) = outcome else {
             panic!("{engine}: {outcome:?}")
         };
@@ -101,7 +101,7 @@ fn a_server_that_falls_silent_while_statements_are_prepared_ends_the_ramp() {
 }
 
 #[test]
-fn ctrl_c_is_heard_while_preflight_waits_for_an_answer() {
+fn ctrl_c_ends_preflight_that_waits_for_an_answer() {
     for (protocol, scheme) in MUTE {
         let (bench, server) = (Bench::new(), mute(protocol));
         spec_of_mute(&bench, scheme, &server, "1h");
@@ -131,7 +131,7 @@ fn campaign(kind: ServerKind, connect_timeout: &str, rows: u32) -> String {
 const SERVER_FIRST: u32 = 2;
 
 #[test]
-fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the_next_system() {
+fn a_halted_server_flags_its_trial_and_the_run_continues() {
     for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
         if require_server(kind).is_none() {
             continue;
@@ -159,7 +159,7 @@ fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the
 }
 
 #[test]
-fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
+fn ctrl_c_ends_each_phase_of_a_trial_whose_server_is_halted() {
     let phases = [Phase::Schema, Phase::Load, Phase::Connecting, Phase::Measure, Phase::Audit];
     for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
         if require_server(kind).is_none() {
@@ -188,7 +188,7 @@ fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
 }
 
 #[test]
-fn ctrl_c_is_heard_while_a_command_before_or_after_a_storage_runs() {
+fn ctrl_c_ends_a_storage_command() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }

@@ -145,7 +145,7 @@ fn lock(target: &Target) -> Connection {
 }
 
 #[test]
-fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_falls_silent() {
+fn ctrl_c_interrupts_each_phase_of_a_trial_on_a_silent_server() {
     for kind in KINDS {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
@@ -185,7 +185,7 @@ fn clean(bench: &Bench, target: &Target) {
 }
 
 #[test]
-fn ctrl_c_is_heard_while_a_server_is_started() {
+fn ctrl_c_ends_the_start_of_a_server() {
     for kind in KINDS {
         if require_server(kind).is_none() {
             continue;
@@ -237,7 +237,7 @@ fn sqlite_file(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn ctrl_c_is_heard_while_clients_of_sqlite_wait_for_a_lock() {
+fn ctrl_c_ends_sqlite_clients_that_wait_for_a_lock() {
     let bench = Bench::new();
     bench.file(
         "locked.toml",
@@ -296,7 +296,7 @@ impl Peer {
 }
 
 #[test]
-fn ctrl_c_is_heard_by_sysbench_in_every_command_while_the_server_is_silent() {
+fn ctrl_c_interrupts_every_sysbench_command_on_a_silent_server() {
     let script = "function connect() return sysbench.sql.driver():connect() end\n\
                   function prepare() connect():query('SELECT 1') end\n\
                   function init() if sysbench.opt.early then connect():query('SELECT 1') end end\n\
@@ -333,7 +333,7 @@ fn ctrl_c_is_heard_by_sysbench_in_every_command_while_the_server_is_silent() {
 }
 
 #[test]
-fn ctrl_c_is_heard_by_pgbench_before_and_beside_the_load_while_the_server_is_silent() {
+fn ctrl_c_interrupts_pgbench_in_every_mode_on_a_silent_server() {
     for greets in [false, true] {
         for line in ["-i", "-t 10", "-n -t 10", "-n -t 10 -f one.sql", "-t 10 -f one.sql"] {
             let bench = Bench::new();

@@ -185,13 +185,13 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Ending, u
         // Nothing is done by halves without being told: 0 stands for everything, 6 and 5 for trials
         // that are missing.
         let done = Run::open(&folder).map_or(0, |run| run.done().len());
-        let told = match ended.code {
+        let reported = match ended.code {
             _ if ended.is_done() => done == 4,
             5 | 6 | 130 => true,
             -1 => way == Ending::Kill,
             _ => false,
         };
-        assert!(told, "{way:?} {kind:?} attempt {attempt}, {done} done: {ended}");
+        assert!(reported, "{way:?} {kind:?} attempt {attempt}, {done} done: {ended}");
         if ended.is_done() {
             break;
         }
@@ -204,7 +204,7 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Ending, u
 }
 
 #[test]
-fn runs_that_are_ended_in_any_way_at_any_moment_measure_every_trial_once_and_leave_nothing() {
+fn randomly_stopped_runs_measure_each_trial_once_and_clean_up() {
     let seed = number("DYNO_KILLS_SEED").unwrap_or(9) as u64;
     let kills = number("DYNO_KILLS").unwrap_or(KILLS);
     let servers = [ServerKind::Sqlite, ServerKind::Mariadb, ServerKind::Postgres];

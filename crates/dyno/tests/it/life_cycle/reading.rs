@@ -21,7 +21,7 @@ fn are_refused(shop: &Shop, scripts: &[&str]) {
 }
 
 #[test]
-fn what_undoes_that_a_session_of_postgresql_only_reads_is_refused_before_the_run() {
+fn undoing_a_read_only_session_is_refused_on_postgresql() {
     let Some(shop) = Shop::open(Engine::Postgres) else { return };
     let undo = "SELECT set_config('default_transaction_read_only', 'off', false)";
     shop.ask(&format!("CREATE FUNCTION loosen() RETURNS text LANGUAGE sql AS $${undo}$$"));
@@ -42,7 +42,7 @@ fn what_undoes_that_a_session_of_postgresql_only_reads_is_refused_before_the_run
 }
 
 #[test]
-fn what_undoes_that_a_session_of_mysql_s_family_only_reads_is_refused_before_the_run() {
+fn undoing_a_read_only_session_is_refused_on_mysql_family() {
     let Some(shop) = Shop::open(Engine::Mysql) else { return };
     shop.ask(LOOSEN);
     shop.ask(TOUCH);
@@ -125,14 +125,18 @@ fn a_script_of_lua_cannot_undo_that_its_session_only_reads() {
 
 /// What a function does to its session is not seen before the trial has ended.
 #[test]
-fn what_a_trial_of_mysql_s_family_has_changed_ends_the_run() {
+fn a_trial_that_changes_data_ends_the_run_on_mysql_family() {
     let Some(shop) = Shop::open(Engine::Mysql) else { return };
     shop.ask(LOOSEN);
     shop.ask(TOUCH);
     let ended = of_lua(&shop, "late", &["SELECT loosen()", "SELECT touch()"]);
     assert_eq!(ended.code, RUN_INCOMPLETE, "{ended}");
-    let told = format!("the trial changed the database \"{}\"", shop.target.database);
-    assert_eq!(ended.stderr.matches(&told).count(), 2, "the second trial is not begun: {ended}");
+    let reported = format!("the trial changed the database \"{}\"", shop.target.database);
+    assert_eq!(
+        ended.stderr.matches(&reported).count(),
+        2,
+        "the second trial is not begun: {ended}"
+    );
     assert_eq!(shop.records("late").len(), 0, "{ended}");
 }
 
@@ -185,8 +189,8 @@ fn workloads_of_dyno_s_own_that_only_read_need_no_word() {
         let sized = ["run", "reads.toml", "--out", "s", "--set", "workload.table_size=150"];
         let ended = bench.dyno(&sized);
         assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
-        let told = "sbtest1 has 50 rows, but the workload expects 150";
-        assert!(ended.stderr.contains(told), "{kind}: {ended}");
+        let reported = "sbtest1 has 50 rows, but the workload expects 150";
+        assert!(ended.stderr.contains(reported), "{kind}: {ended}");
         let ended = bench.dyno(&["run", "writes.toml", "--out", "w"]);
         assert_eq!(ended.code, PREFLIGHT_FAILED, "{kind}: {ended}");
         assert!(ended.stderr.contains("it contains customers, sbtest1"), "{kind}: {ended}");

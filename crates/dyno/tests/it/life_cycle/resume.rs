@@ -107,7 +107,7 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
 }
 
 #[test]
-fn orders_that_were_taken_before_a_kill_are_not_in_the_data_of_the_trials_after_it() {
+fn orders_committed_before_a_kill_are_absent_from_later_trials() {
     let bench = Bench::new();
     bench.file("killed.toml", TPCC);
     kill_after(&bench, "killed.toml", 1);
@@ -183,7 +183,7 @@ fn a_trial_that_was_interrupted_is_measured_again() {
 }
 
 #[test]
-fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again() {
+fn a_trial_whose_supervisor_died_is_measured_again_on_resume() {
     let bench = Bench::new();
     bench.file("killed.toml", SQLITE.replace("400ms", "6s"));
     let run = measured_once(&bench);
@@ -216,8 +216,8 @@ fn the_counts_of_an_interrupted_run_are_those_of_the_run_that_goes_on() {
     running.interrupt();
     let ended = running.ended();
     assert_eq!(ended.code, INTERRUPTED, "{ended}");
-    let told = "0 of 6 trials measured, 6 left (ended early: b01-00";
-    assert!(ended.stderr.contains(told), "{ended}");
+    let reported = "0 of 6 trials measured, 6 left (ended early: b01-00";
+    assert!(ended.stderr.contains(reported), "{ended}");
     assert!(!ended.stderr.contains("trials done"), "{ended}");
     let running = Running::of(&bench, bench.command(&["run", "--resume", "r"]));
     let is_measured =
@@ -228,7 +228,7 @@ fn the_counts_of_an_interrupted_run_are_those_of_the_run_that_goes_on() {
     running.interrupt();
     let ended = running.ended();
     assert!(ended.stderr.contains("resuming r: 0 of 6 trials measured"), "{ended}");
-    assert!(ended.stderr.contains(told), "{ended}");
+    assert!(ended.stderr.contains(reported), "{ended}");
 }
 
 #[test]
@@ -253,7 +253,7 @@ design = { blocks = 2 }
 "#;
 
 #[test]
-fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_trial_draws_it() {
+fn a_trial_draws_the_same_arrivals_alone_resumed_and_in_a_run() {
     let bench = Bench::new();
     bench.file("open.toml", OPEN_LOOP);
     kill_after(&bench, "open.toml", 1);
@@ -285,7 +285,7 @@ fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_t
 }
 
 #[test]
-fn a_run_ends_after_the_block_that_spends_its_budget_and_so_it_does_when_it_is_gone_on_with() {
+fn the_budget_ends_a_run_after_its_block_also_when_resumed() {
     let bench = Bench::new();
     bench.file("auto.toml", SQLITE.replace("blocks = 3", "blocks = \"auto\", budget = \"1ms\""));
     kill_after(&bench, "auto.toml", 1);

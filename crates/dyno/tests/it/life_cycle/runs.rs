@@ -62,7 +62,7 @@ fn a_run_leaves_results_and_a_report_and_nothing_else() {
 }
 
 #[test]
-fn a_test_report_says_what_the_spec_says_of_it_and_has_no_other_form_than_a_page_and_markdown() {
+fn a_test_report_contains_spec_texts_as_html_or_markdown_only() {
     let bench = Bench::new();
     bench.file(
         "short.toml",
@@ -178,7 +178,7 @@ fn a_results_folder_that_holds_something_is_left_alone() {
 }
 
 #[test]
-fn a_results_folder_that_cannot_be_made_is_an_error_before_anything_runs() {
+fn a_results_folder_that_cannot_be_created_fails_before_the_run() {
     let bench = Bench::new();
     bench.file("short.toml", SHORT);
     let ended = bench.dyno(&["run", "short.toml", "--out", "short.toml/results"]);
@@ -188,7 +188,7 @@ fn a_results_folder_that_cannot_be_made_is_an_error_before_anything_runs() {
 }
 
 #[test]
-fn a_folder_that_is_no_results_folder_is_told_so() {
+fn a_folder_that_is_no_results_folder_is_reported_so() {
     let bench = Bench::new();
     let rows = [(".", "no results folder found in ."), ("missing", "missing")];
     for (folder, words) in rows {
@@ -217,7 +217,7 @@ fn endless(bench: &Bench, spec: &str) -> (Child, impl Iterator<Item = String>) {
 }
 
 #[test]
-fn a_second_ctrl_c_ends_a_run_at_once_and_what_was_written_can_be_read() {
+fn a_second_ctrl_c_ends_a_run_at_once_with_readable_results() {
     let bench = Bench::new();
     let (mut child, mut lines) = endless(&bench, ENDLESS);
     signal("-INT", child.id());
@@ -256,7 +256,7 @@ fn the_first_ctrl_c_or_termination_ends_a_run_cleanly_with_a_report() {
 }
 
 #[test]
-fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
+fn a_system_that_commits_nothing_has_no_result_in_any_report() {
     let spec = |systems: &str| {
         format!(
             "title = \"t\"\nsystem = [{systems}]\nworkload = {{ kind = \"rush\", variant = \"in-place\" }}\n\
@@ -296,7 +296,7 @@ fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
 }
 
 #[test]
-fn what_keeps_no_data_is_not_said_to_have_damaged_them() {
+fn null_servers_without_data_get_no_audit_verdict() {
     for workload in ["rush", "oltp_read_write"] {
         let bench = Bench::new();
         bench.file(
@@ -314,9 +314,11 @@ fn what_keeps_no_data_is_not_said_to_have_damaged_them() {
             (2_000, &[][..]),
             "{ended}"
         );
-        let told = format!("{}{}", ended.stdout, ended.stderr);
+        let reported = format!("{}{}", ended.stdout, ended.stderr);
         assert!(
-            !told.contains("LOST") && !told.contains("DAMAGED") && !told.contains("intact"),
+            !reported.contains("LOST")
+                && !reported.contains("DAMAGED")
+                && !reported.contains("intact"),
             "{ended}"
         );
     }

@@ -85,13 +85,16 @@ fn others_are_kept_out(kind: ServerKind) {
     for url in host.urls() {
         for refused in [host.short(&url, "second"), host.bench.dyno(&["plan", "short.toml"])] {
             assert_eq!(refused.code, PREFLIGHT_FAILED, "{kind}: {refused}");
-            let told = format!("{}{}", refused.stdout, refused.stderr);
-            assert!(told.contains("another run of dyno uses the database"), "{kind}: {refused}");
+            let reported = format!("{}{}", refused.stdout, refused.stderr);
+            assert!(
+                reported.contains("another run of dyno uses the database"),
+                "{kind}: {refused}"
+            );
             let name = match kind {
                 ServerKind::Sqlite => format!(": process {}\n", run.pid()),
                 _ => "experiment \"endless\", since \"".to_owned(),
             };
-            assert!(told.contains(&name), "{kind}: the first run is named: {refused}");
+            assert!(reported.contains(&name), "{kind}: the first run is named: {refused}");
         }
         let refused = host.bench.dyno(&["cleanup", "short.toml"]);
         assert_eq!(refused.code, SERVER_FAILED, "{kind}: {refused}");
@@ -120,33 +123,33 @@ fn others_are_kept_out(kind: ServerKind) {
 }
 
 #[test]
-fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_postgresql() {
+fn a_second_run_or_cleanup_is_refused_on_postgresql() {
     others_are_kept_out(ServerKind::Postgres);
 }
 
 #[test]
-fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_mariadb() {
+fn a_second_run_or_cleanup_is_refused_on_mariadb() {
     others_are_kept_out(ServerKind::Mariadb);
 }
 
 #[test]
-fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_mysql() {
+fn a_second_run_or_cleanup_is_refused_on_mysql() {
     others_are_kept_out(ServerKind::Mysql);
 }
 
 #[test]
-fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_sqlite() {
+fn a_second_run_or_cleanup_is_refused_on_sqlite() {
     others_are_kept_out(ServerKind::Sqlite);
 }
 
 /// Each node has locks of its own; all have the marker.
 #[test]
-fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_galera() {
+fn a_second_run_or_cleanup_via_any_node_is_refused_on_galera() {
     others_are_kept_out(ServerKind::Galera);
 }
 
 #[test]
-fn a_second_run_and_cleanup_through_any_node_are_kept_out_of_a_database_of_ndb() {
+fn a_second_run_or_cleanup_via_any_node_is_refused_on_ndb() {
     others_are_kept_out(ServerKind::Ndb);
 }
 
@@ -194,17 +197,17 @@ fn of_two_at_the_same_moment_at_most_one_works(kind: ServerKind) {
 }
 
 #[test]
-fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_sqlite() {
+fn at_most_one_of_two_simultaneous_runs_works_on_sqlite() {
     of_two_at_the_same_moment_at_most_one_works(ServerKind::Sqlite);
 }
 
 #[test]
-fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_postgresql() {
+fn at_most_one_of_two_simultaneous_runs_works_on_postgresql() {
     of_two_at_the_same_moment_at_most_one_works(ServerKind::Postgres);
 }
 
 #[test]
-fn of_two_runs_at_the_same_moment_at_most_one_works_on_a_database_of_galera() {
+fn at_most_one_of_two_simultaneous_runs_works_on_galera() {
     of_two_at_the_same_moment_at_most_one_works(ServerKind::Galera);
 }
 
@@ -229,7 +232,7 @@ fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
 
 /// Killed between CREATE DATABASE and the marker.
 #[test]
-fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanup() {
+fn cleanup_finds_a_database_of_a_killed_run_without_a_marker() {
     for kind in [ServerKind::Postgres, ServerKind::Mariadb, ServerKind::Mysql] {
         let Some(host) = Host::open(kind) else { continue };
         let Endpoint::Tcp { host: name, port } = &host.target.endpoint else {

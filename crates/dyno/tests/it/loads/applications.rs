@@ -1,7 +1,7 @@
 //! An application in front of the database: `crud` goes through it, its audit and the server's
 //! counters see the same as without it, and what it cannot do is told.
 
-use crate::audits::{Silent, Work};
+use crate::audits::Work;
 use crate::program::{Bench, events, records, signal, system_failure};
 use crate::running::Running;
 use dyno_engine::Node;
@@ -37,7 +37,7 @@ fn application_processes(bench: &Bench) -> Vec<u32> {
 }
 
 #[test]
-fn the_same_commands_reach_the_database_directly_and_through_an_application() {
+fn application_and_direct_access_execute_the_same_commands() {
     let Some(war) = require_application() else { return };
     if require_server(ServerKind::Mariadb).is_none() {
         return;
@@ -109,7 +109,7 @@ fn clients_go_to_the_application_and_not_past_it() {
     let run = |client_target: Option<Target>| {
         let mut nodes = Node::alone(database.clone());
         nodes[0].client_target = client_target;
-        work.try_run_on(nodes, &AtomicUsize::new(0), &mut Silent)
+        work.try_run_on(nodes, &AtomicUsize::new(0), &mut ())
     };
     assert_eq!(run(None).expect("the database is there").counters.committed, 4);
     let error = run(Some(client_target)).expect_err("clients have nowhere to go").to_string();
@@ -158,7 +158,7 @@ fn unready(bench: &Bench) {
 }
 
 #[test]
-fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() {
+fn a_missing_or_broken_application_is_reported_and_cleaned_up() {
     if require_application().is_none() || require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -186,12 +186,12 @@ fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() 
         bench.file("web.toml", spec(Path::new(name), "transactions = 6", r#""web""#));
         let ended = bench.dyno(&["run", "web.toml", "--out", name.trim_end_matches(".war")]);
         assert_eq!(ended.code, 6, "{ended}");
-        let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            told.contains("endpoint web: the application server ") && told.contains(words),
+            reported.contains("endpoint web: the application server ") && reported.contains(words),
             "{ended}"
         );
-        assert!(name != "a.war" || told.contains("ZipException"), "{ended}");
+        assert!(name != "a.war" || reported.contains("ZipException"), "{ended}");
         assert_eq!(application_processes(&bench), Vec::<u32>::new());
     }
     assert_eq!(bench.names(), ["a", "a.war", "b", "b.war", "c", "c.war", "web.toml"]);

@@ -28,9 +28,6 @@ pub(crate) struct Work {
     pub(crate) load: LoadPlan,
 }
 
-pub(crate) struct Silent;
-impl Listener for Silent {}
-
 impl Work {
     pub(crate) fn new(
         kind: &'static str,
@@ -64,7 +61,7 @@ impl Work {
         let interrupts = AtomicUsize::new(0);
         let native = self.native(target.engine);
         let loading = Loading { trial: "t", target, data: native.data(), interrupts: &interrupts };
-        load(&loading, &mut Silent).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
+        load(&loading, &mut ()).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
     }
 
     pub(crate) fn run(
@@ -195,7 +192,7 @@ impl Listener for BalancedUpdateInjector<'_> {
 }
 
 #[test]
-fn a_lost_update_that_was_witnessed_is_a_violation_though_the_sum_is_right() {
+fn a_lost_update_that_was_witnessed_counts_although_sums_match() {
     for kind in SERVERS {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
@@ -230,7 +227,7 @@ fn an_insert_of_single_rows_in_doubt_is_not_sent_again() {
         work.load.time_limit = Nanos(60 * SECOND);
         work.prepare(&server.target());
         let (thief, target) = robbed(&server.target(), "INSERT INTO sbtest1 ", 1);
-        let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
+        let record = work.run(&target, &AtomicUsize::new(0), &mut ());
         assert_eq!(thief.left(), 0, "{kind}");
         let failed = BTreeMap::from([(FailureKind::ConnectionLost, 1)]);
         assert_eq!(
@@ -276,7 +273,7 @@ fn work_in_doubt_is_no_violation_whatever_the_workload() {
             let work = Work::new(workload, &options, 4, StopRule::Transactions(60));
             work.prepare(&direct);
             let (thief, target) = robbed(&direct, text, 3);
-            let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
+            let record = work.run(&target, &AtomicUsize::new(0), &mut ());
             let counters = &record.counters;
             assert_eq!((thief.left(), counters.committed), (0, 57), "{workload} on {kind}");
             assert_eq!((counters.failed, counters.in_doubt), (3, 3), "{workload} on {kind}");
@@ -304,7 +301,7 @@ impl Listener for Holder {
 }
 
 #[test]
-fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
+fn a_statement_blocked_past_its_trial_cannot_change_the_next() {
     for kind in SERVERS {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
@@ -316,7 +313,7 @@ fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
             block_on(holder.query(sql, &mut Discard))
                 .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
         }
-        let record = first.run(&target, &AtomicUsize::new(0), &mut Silent);
+        let record = first.run(&target, &AtomicUsize::new(0), &mut ());
         assert_eq!((record.counters.committed, record.counters.unfinished), (0, 2), "{kind}");
         assert_eq!(record.audit.unsettled, 0, "{kind}");
         assert_eq!(

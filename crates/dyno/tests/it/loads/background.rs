@@ -37,7 +37,7 @@ fn answered(record: &TrialRecord, kind: &str) -> u64 {
 }
 
 #[test]
-fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
+fn a_background_workload_has_its_own_figures_and_client_factor() {
     let bench = Bench::new();
     let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 500";
     let more = format!(
@@ -63,7 +63,7 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
     assert_eq!(answered(own, "totals"), 0);
     assert_eq!(report.record.measured, own.measured, "it lasts as long");
     assert!(
-        report.record.facts.as_ref().is_some_and(|it| it.committed_in_all > counters.committed),
+        report.record.facts.as_ref().is_some_and(|it| it.committed_total > counters.committed),
         "its warm-up is that of the trial"
     );
     assert!(flaws(own).is_empty(), "{:?}", flaws(own));
@@ -87,7 +87,7 @@ fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_ar
 }
 
 #[test]
-fn think_time_at_the_ends_of_the_window_is_no_part_of_a_transaction_in_the_background() {
+fn think_time_at_window_edges_is_excluded_from_background_work() {
     // 50 clients that think a second on average: most are thinking when the window opens and when
     // it closes.
     let bench = Bench::new();
@@ -101,7 +101,7 @@ fn think_time_at_the_ends_of_the_window_is_no_part_of_a_transaction_in_the_backg
 }
 
 #[test]
-fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
+fn workloads_changing_the_same_table_are_refused_before_the_run() {
     let bench = Bench::new();
     let writing = REPORT
         .replace("SELECT count(*), sum(k) FROM sbtest1;", "DELETE FROM sbtest1 WHERE id = 1;");
@@ -116,8 +116,8 @@ fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
         assert!(refused.stderr.contains(words), "{words}: {refused}");
     }
     assert!(!bench.path().join("no").exists());
-    let told = bench.dyno(&["plan", "night.toml"]);
-    assert!(told.code == 4 && told.stdout.contains("[[background]]"), "{told}");
+    let reported = bench.dyno(&["plan", "night.toml"]);
+    assert!(reported.code == 4 && reported.stdout.contains("[[background]]"), "{reported}");
 }
 
 #[test]
@@ -133,11 +133,11 @@ fn a_background_workload_that_cannot_go_on_ends_the_trial_and_says_so() {
     let text = text.replace("duration = \"700ms\"", "duration = \"60s\"");
     let ended = run(&bench, &text, "r");
     let records = records(&bench.path().join("r"));
-    let told = |record: &TrialRecord| {
+    let reported = |record: &TrialRecord| {
         record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason: Reason::BackgroundStopped { name, reason } } if name == "report" && reason.to_string().contains("colour")))
     };
     assert!(
-        records.len() == 1 && told(&records[0]),
+        records.len() == 1 && reported(&records[0]),
         "{ended}\n{:?}",
         records.first().map(|it| &it.warnings)
     );
@@ -173,7 +173,7 @@ fn both_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
 
 /// COMMITs that a workload has sent in all, warm-up included.
 fn commits(record: &TrialRecord) -> i64 {
-    i64::try_from(record.facts.as_ref().expect("written").commits_sent_in_all).expect("few")
+    i64::try_from(record.facts.as_ref().expect("written").commits_sent_total).expect("few")
 }
 
 fn the_server_counts_the_commits_of_both(kind: ServerKind) {
@@ -203,10 +203,10 @@ fn the_server_counts_the_commits_of_both_on_mysql() {
 fn postgresql_counts_the_transactions_of_both() {
     let Some((bench, record)) = both_on(ServerKind::Postgres) else { return };
     let till = &background(&record).record;
-    let in_all = |record: &TrialRecord| {
-        i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few")
+    let total = |record: &TrialRecord| {
+        i64::try_from(record.facts.as_ref().expect("written").committed_total).expect("few")
     };
-    let ours = in_all(&record) + in_all(till);
+    let ours = total(&record) + total(till);
     let theirs = record.server_counters["xact_commit"];
     // dyno's own questions commit too: those of the monitor, and those of both observers.
     let questions = 4 * questions_max(&bench.path().join("r"), &record) + 200;
@@ -214,7 +214,7 @@ fn postgresql_counts_the_transactions_of_both() {
         (ours..=ours + questions).contains(&theirs),
         "pg_stat_database says {theirs}, not {ours}"
     );
-    assert!(in_all(till) > questions / 100, "{ours} and {questions}");
+    assert!(total(till) > questions / 100, "{ours} and {questions}");
 }
 
 /// Whatever a set-up reads is there: rows of the built-in tables, and what those make that stand
@@ -351,8 +351,7 @@ fn scripts_of_lua_run_in_the_background_on_sqlite() {
 }
 
 #[test]
-fn what_is_taken_to_read_cannot_write_in_the_background_and_what_another_changes_is_not_asked_of_it()
- {
+fn read_only_groups_cannot_write_or_audit_tables_others_change() {
     let bench = Bench::new();
     let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 100";
     let records_of = |results: &str| records(&bench.path().join(results));

@@ -57,7 +57,7 @@ fn found(record: &TrialRecord) -> Vec<(i64, i64)> {
 const INTACT: [(i64, i64); 4] = [(120, 120), (960, 960), (780, 780), (0, 0)];
 
 #[test]
-fn tables_hold_what_was_inserted_updated_and_not_deleted_and_none_is_left() {
+fn tables_match_all_crud_operations_and_are_dropped_at_the_end() {
     let bench = Bench::new();
     let servers: Vec<_> =
         SERVERS.into_iter().filter_map(|kind| running_server(kind, &[])).collect();
@@ -140,7 +140,7 @@ fn updates_that_are_acknowledged_and_not_made_are_missed() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_replaced_by_the_next_and_cleaned_up() {
+fn tables_of_a_killed_run_are_replaced_or_cleaned_up() {
     let bench = Bench::new();
     let target = sqlite(&bench);
     let spec = |load: &str| {

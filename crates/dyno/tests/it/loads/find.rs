@@ -60,7 +60,7 @@ fn a_search_keeps_the_figures_of_the_load_that_it_confirmed() {
 }
 
 #[test]
-fn clients_are_searched_up_to_those_of_the_spec_and_each_step_draws_what_is_its_own() {
+fn client_search_stops_at_the_configured_number_of_clients() {
     let bench = Bench::new();
     // No number of clients is too many for a server that gives each of them an answer in its own
     // time.

@@ -18,7 +18,7 @@ fn row_count(record: &TrialRecord) -> (u64, u64) {
 }
 
 #[test]
-fn the_shipped_experiment_grows_its_tables_to_their_target_and_heads_its_report_with_rows() {
+fn the_shipped_experiment_reaches_its_row_count_and_charts_it() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -53,7 +53,7 @@ fn the_shipped_experiment_grows_its_tables_to_their_target_and_heads_its_report_
 }
 
 #[test]
-fn a_table_that_cannot_fit_the_disk_is_told_before_anything_starts() {
+fn a_table_too_large_for_the_disk_is_reported_before_the_run() {
     let bench = Bench::new();
     let text = r#"
 title = "Too large"
@@ -145,7 +145,7 @@ fn may_mount(bench: &Bench) -> bool {
 }
 
 #[test]
-fn a_disk_that_fills_marks_its_trial_and_the_other_storage_is_measured() {
+fn a_full_disk_flags_its_trial_and_other_storage_is_measured() {
     use std::os::unix::fs::PermissionsExt;
     if require_server(ServerKind::Mariadb).is_none() {
         return;

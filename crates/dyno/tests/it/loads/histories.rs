@@ -60,7 +60,7 @@ fn found(record: &TrialRecord) -> (IsolationLevel, u64, impl Fn(Anomaly) -> u64)
 }
 
 #[test]
-fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
+fn isolation_levels_show_expected_and_no_excluded_anomalies() {
     let rows = [
         (ServerKind::Mariadb, "{ innodb_snapshot_isolation = \"OFF\" }", MYSQL_FAMILY),
         (ServerKind::Mariadb, "{ innodb_snapshot_isolation = \"ON\" }", SNAPSHOT),

@@ -149,7 +149,7 @@ fn a_script_in_an_endless_loop_ends_its_trial_and_the_run() {
 }
 
 #[test]
-fn failures_that_a_script_catches_are_kept_in_the_words_of_the_database() {
+fn errors_caught_by_a_script_keep_the_database_message() {
     let (bench, ended) = runs(
         "con = con or sysbench.sql.driver():connect() \
          pcall(function() con:query('SELECT abs(-9223372036854775807 - 1)') end)",
@@ -164,7 +164,7 @@ fn failures_that_a_script_catches_are_kept_in_the_words_of_the_database() {
 
 #[test]
 fn a_script_that_asks_for_the_end_of_the_program_fails_its_trial() {
-    for (exit, told) in [
+    for (exit, reported) in [
         ("os.exit(0)", "the script called os.exit(0)"),
         ("os.exit()", "the script called os.exit(nil)"),
         ("require('ffi').C._exit(0)", "the script asked for ffi.C._exit"),
@@ -173,28 +173,27 @@ fn a_script_that_asks_for_the_end_of_the_program_fails_its_trial() {
         assert!(!ended.is_done(), "{exit}: {ended}");
         let events =
             std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
-        assert!(events.contains(told), "{exit}: {events}");
+        assert!(events.contains(reported), "{exit}: {events}");
     }
 }
 
 #[test]
-fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_sqlite() {
+fn lua_scripts_prepare_the_data_of_every_trial_on_sqlite() {
     a_server_of_dyno_s_own(ServerKind::Sqlite);
 }
 
 #[test]
-fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_postgresql()
- {
+fn lua_scripts_prepare_the_data_of_every_trial_on_postgresql() {
     a_server_of_dyno_s_own(ServerKind::Postgres);
 }
 
 #[test]
-fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_mysql() {
+fn lua_scripts_prepare_the_data_of_every_trial_on_mysql() {
     a_server_of_dyno_s_own(ServerKind::Mysql);
 }
 
 #[test]
-fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_mariadb() {
+fn lua_scripts_prepare_the_data_of_every_trial_on_mariadb() {
     a_server_of_dyno_s_own(ServerKind::Mariadb);
 }
 
@@ -259,7 +258,7 @@ fn scripts_write_only_where_dyno_may_on_mariadb() {
 }
 
 #[test]
-fn what_the_audit_of_any_configuration_asks_for_is_tried_before_the_run() {
+fn audit_queries_of_all_configurations_are_tried_before_the_run() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     let connect = "function thread_init() c = sysbench.sql.driver():connect() end";
     shop.bench.file(
@@ -285,7 +284,7 @@ fn what_the_audit_of_any_configuration_asks_for_is_tried_before_the_run() {
 }
 
 #[test]
-fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_to_cleanup() {
+fn tables_of_a_killed_prepare_are_replaced_or_cleaned_up() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     shop.ask("DROP TABLE things");
     let made =
@@ -371,14 +370,14 @@ fn scripts_that_share_a_prepare_have_it_run_once() {
 }
 
 #[test]
-fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
+fn script_errors_are_reported_before_the_run_with_location() {
     let bench = bench();
     bench.file("syntax.lua", "function event()\n  if\nend\n");
     bench.file("raises.lua", "\n\nerror('out of luck')\n");
     bench.file("idle.lua", "function prepare() end\n");
     bench.file("loop.lua", "function event() end\nfunction thread_run() end\n");
     let system = "server = { kind = \"sqlite\" }";
-    for (workload, told) in [
+    for (workload, reported) in [
         ("script = \"none.lua\"", "cannot read the script `none.lua`"),
         ("script = \"syntax.lua\"", "syntax.lua:3:"),
         ("script = \"raises.lua\"", "raises.lua:3: out of luck"),
@@ -398,7 +397,7 @@ fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
         ),
     ] {
         let ended = run(&bench, &spec(system, workload, ""), "none");
-        assert!(ended.code == 3 && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(ended.code == 3 && ended.stderr.contains(reported), "{reported}: {ended}");
         assert!(ended.stderr.contains("--> lua.toml:"), "the place in the spec: {ended}");
     }
     let ended = run(&bench, &spec(system, "script = \"look.lua\"", ""), "none");

@@ -20,29 +20,29 @@ fn answered(records: &[TrialRecord], kind: &str) -> u64 {
 fn all_of_it(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
     one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(&shop);
-    mistakes_in_scripts_are_told_before_the_run(&shop);
+    mistakes_in_scripts_are_reported_before_the_run(&shop);
     a_typing_error_is_the_servers_error_before_a_possible_write(&shop);
-    a_missing_privilege_is_told_before_the_run(&shop);
+    a_missing_privilege_is_reported_before_the_run(&shop);
     a_statement_that_writes_in_disguise_is_refused(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
-    a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
+    a_broken_limit_is_reported_by_the_exit_code_and_may_end_the_run(&shop);
     each_script_has_figures_of_its_own_and_may_have_a_limit(&shop);
     what_the_data_must_come_to_is_asked_before_and_after_each_trial(&shop);
     a_spec_to_begin_with_is_written_after_a_look_at_the_database(&shop);
 }
 
 #[test]
-fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_sqlite() {
+fn user_sql_measures_an_existing_database_on_sqlite() {
     all_of_it(Engine::Sqlite);
 }
 
 #[test]
-fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_postgresql() {
+fn user_sql_measures_an_existing_database_on_postgresql() {
     all_of_it(Engine::Postgres);
 }
 
 #[test]
-fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_mariadb() {
+fn user_sql_measures_an_existing_database_on_mariadb() {
     all_of_it(Engine::Mysql);
 }
 
@@ -84,18 +84,18 @@ fn a_typing_error_is_the_servers_error_before_a_possible_write(shop: &Shop) {
     let ended = shop.run(&["typo.sql"], &["--out", "typo"]);
     assert_eq!(ended.code, 4, "{ended}");
     let errors = |text: &str| text.split("error: ").skip(1).map(str::to_owned).collect::<Vec<_>>();
-    let told = errors(&ended.stderr);
-    let [first] = told.as_slice() else { panic!("{ended}") };
+    let reported = errors(&ended.stderr);
+    let [first] = reported.as_slice() else { panic!("{ended}") };
     assert!(first.contains("yntax") && first.contains("SELEC"), "{ended}");
     // A statement that certainly writes is reported in addition.
     shop.bench.file("typos.sql", "SELEC n FROM things;\nDELETE FROM things;\n");
     let ended = shop.run(&["typos.sql"], &["--out", "typo"]);
-    let told = errors(&ended.stderr);
-    let [_, second] = told.as_slice() else { panic!("{ended}") };
+    let reported = errors(&ended.stderr);
+    let [_, second] = reported.as_slice() else { panic!("{ended}") };
     assert!(second.contains("may change data (DELETE FROM things"), "{ended}");
 }
 
-fn a_missing_privilege_is_told_before_the_run(shop: &Shop) {
+fn a_missing_privilege_is_reported_before_the_run(shop: &Shop) {
     // SQLite has no privileges.
     if shop.target.engine == Engine::Sqlite {
         return;
@@ -136,7 +136,7 @@ fn a_statement_that_writes_in_disguise_is_refused(shop: &Shop) {
     assert_eq!(shop.ask("SELECT sum(n) FROM things"), "0");
 }
 
-fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
+fn mistakes_in_scripts_are_reported_before_the_run(shop: &Shop) {
     shop.bench.file("wrong.sql", "SELECT colour FROM things;\n");
     let ended = shop.run(&["wrong.sql"], &["--out", "none"]);
     assert_eq!(ended.code, 4, "{ended}");
@@ -172,7 +172,7 @@ fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
 }
 
 #[test]
-fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
+fn a_printed_spec_hides_passwords_and_runs_from_a_file() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     let printed = shop.run(&["read.sql@8", "list.sql"], &["--print-spec"]);
     assert_eq!(printed.code, 0, "{printed}");
@@ -186,8 +186,8 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     let set = "system.shop.url=postgres://me:hunter2@h/d";
     let printed =
         shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
-    let is_told = printed.stdout.contains("# Changed by --set: system.shop.url=");
-    assert!(is_told && !printed.to_string().contains("hunter2"), "{printed}");
+    let is_reported = printed.stdout.contains("# Changed by --set: system.shop.url=");
+    assert!(is_reported && !printed.to_string().contains("hunter2"), "{printed}");
     // What is set may have several lines, and the spec is TOML all the same.
     let printed = shop.run(
         &["read.sql"],
@@ -297,7 +297,7 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
     }
 }
 
-fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
+fn a_broken_limit_is_reported_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     // The key is taken, so that every other transaction fails: more than a valid trial has.
     shop.bench.file("taken.sql", "INSERT INTO things VALUES (1, 0);\n");
     let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
@@ -436,8 +436,7 @@ const SCHEMA: &str = "-- twice the first row\nCREATE TABLE things (id INTEGER PR
                       INSERT INTO things VALUES (1, 2);\nINSERT INTO things SELECT id + 1, n FROM things;\n";
 
 #[test]
-fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_trial_finds_them_fresh()
- {
+fn every_trial_on_a_managed_server_has_fresh_tables_from_setup() {
     let bench = Bench::new();
     let ended = set_up(&bench, "sqlite", SCHEMA, TAKEN_ONCE, "");
     let commits = |kind: &str| {
@@ -464,8 +463,8 @@ fn failures_that_a_limit_permits_leave_trials_valid() {
         assert!(records.iter().all(|it| it.counters.failed > 0), "{ended}");
         assert!(records.iter().all(|it| flaws(it).is_empty() == is_valid), "{limit}: {ended}");
         assert_eq!(ended.is_done(), is_valid, "{limit}: {ended}");
-        let told = ended.stdout.replace("\n  ", " ").contains("a limit permits 60.0 %");
-        assert_eq!(told, is_valid, "{limit}: {ended}");
+        let reported = ended.stdout.replace("\n  ", " ").contains("a limit permits 60.0 %");
+        assert_eq!(reported, is_valid, "{limit}: {ended}");
     }
 }
 
@@ -490,7 +489,7 @@ fn a_script_takes_at_most_4_kb_of_memory_for_each_of_its_statements() {
 }
 
 #[test]
-fn a_setup_with_a_mistake_is_told_with_its_place() {
+fn a_setup_with_a_mistake_is_reported_with_its_place() {
     let bench = Bench::new();
     let variable = set_up(
         &bench,
@@ -523,7 +522,7 @@ fn a_setup_with_a_mistake_is_told_with_its_place() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() {
+fn missing_databases_are_not_created_and_http_urls_get_no_sql() {
     let bench = Bench::new();
     bench.file("one.sql", "SELECT 1;\n");
     let ended = bench.dyno(&["run", "sqlite:absent.db", "--script", "one.sql"]);

@@ -122,7 +122,7 @@ fn in_line(text: &str) -> String {
 
 /// The database's own words to a statement that fails are in the record, on the screen and in every
 /// form of the report.
-fn what_the_database_says_is_told_everywhere(
+fn what_the_database_says_is_reported_everywhere(
     shop: &Shop,
     statement: &str,
     said: &str,
@@ -188,10 +188,10 @@ fn variables_have_the_values_that_the_line_or_the_spec_gives(shop: &Shop) {
 }
 
 #[test]
-fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_sqlite() {
+fn sql_scripts_follow_pgbench_and_report_failures_on_sqlite() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     means_what_it_says(&shop, EVERYWHERE.into_iter().chain([QUOTED]));
-    what_the_database_says_is_told_everywhere(
+    what_the_database_says_is_reported_everywhere(
         &shop,
         "SELECT abs(-9223372036854775808)",
         "integer overflow",
@@ -201,7 +201,7 @@ fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_sqlite() {
 }
 
 #[test]
-fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_postgresql() {
+fn sql_scripts_follow_pgbench_and_report_failures_on_postgresql() {
     let Some(shop) = Shop::open(Engine::Postgres) else { return };
     means_what_it_says(&shop, EVERYWHERE.into_iter().chain(POSTGRES));
     let slice = "\\set n 2\nSELECT (ARRAY[1, 2, 3])[1:n];";
@@ -212,7 +212,7 @@ fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_postgresql() 
     refused(&shop, "pipe", pipeline, &["statements of a pipeline are prepared", "'user_' || :id"]);
     let untyped = "\\set id 1\n\\startpipeline\nSELECT to_jsonb(:id);\n\\endpipeline";
     refused(&shop, "untyped", untyped, &["polymorphic", "`:id::int`"]);
-    what_the_database_says_is_told_everywhere(&shop, "SELECT 1/0", "division by zero", "22012");
+    what_the_database_says_is_reported_everywhere(&shop, "SELECT 1/0", "division by zero", "22012");
     let literal = format!("SELECT n FROM things WHERE id = ('{}' || id)::int;", shop.password());
     let ended = twenty(&shop, "literal", &literal, &["--set", "load.attempts_max=1"]);
     let said = format!("{:?}", record(&shop, "literal").failures);
@@ -236,7 +236,7 @@ fn on_the_family_of_mysql(kind: ServerKind) {
     shop.ask("CREATE PROCEDURE there_is(x INTEGER) SELECT n FROM things WHERE id = x");
     means_what_it_says(&shop, [("called", "\\set id 3\nCALL there_is(:id);", false)]);
     let statement = "SELECT n FROM things WHERE id = (SELECT id FROM things)";
-    what_the_database_says_is_told_everywhere(
+    what_the_database_says_is_reported_everywhere(
         &shop,
         statement,
         "Subquery returns more than 1 row",
@@ -246,11 +246,11 @@ fn on_the_family_of_mysql(kind: ServerKind) {
 }
 
 #[test]
-fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_mariadb() {
+fn sql_scripts_follow_pgbench_and_report_failures_on_mariadb() {
     on_the_family_of_mysql(ServerKind::Mariadb);
 }
 
 #[test]
-fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_mysql() {
+fn sql_scripts_follow_pgbench_and_report_failures_on_mysql() {
     on_the_family_of_mysql(ServerKind::Mysql);
 }

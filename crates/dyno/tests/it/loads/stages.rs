@@ -63,7 +63,7 @@ fn a_run_with_other_stages_is_another_load() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told_with_its_place() {
+fn a_file_that_is_not_there_is_reported_with_its_place() {
     let bench = Bench::new();
     bench.file("spec.toml", spec(STEPS));
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);

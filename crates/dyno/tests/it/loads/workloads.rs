@@ -47,7 +47,7 @@ fn all_four_ways_leave_sqlite_as_their_commits_say() {
 }
 
 #[test]
-fn the_audit_finds_a_row_whose_update_is_missing_and_one_that_changed_by_itself() {
+fn the_audit_finds_missing_updates_and_unexpected_changes() {
     for (kind, sql, expected) in [
         ("temp-table-update", "UPDATE dbatest SET c1 = c1 - 10 WHERE i = 7", [-10, 0]),
         ("row-by-row-update", "UPDATE dbatest SET c2 = c2 - 10000 WHERE i = 200", [0, -10_000]),
@@ -72,7 +72,7 @@ fn the_audit_finds_a_row_whose_update_is_missing_and_one_that_changed_by_itself(
 }
 
 #[test]
-fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
+fn all_four_workloads_share_data_and_match_server_counters() {
     for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
         if require_server(kind).is_none() {
             continue;

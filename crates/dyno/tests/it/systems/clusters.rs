@@ -1,7 +1,7 @@
 //! Systems that are several servers: clients are spread over the nodes, the audit sees what all of
 //! them committed, and a node that dies ends the trial.
 
-use crate::audits::{SECOND, Silent, Work, session};
+use crate::audits::{SECOND, Work, session};
 use crate::program::{Bench, records, signal, system_failure};
 use crate::running::Running;
 use dyno_drivers::{Driver, Table, block_on};
@@ -86,7 +86,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     let count =
         |target: &Target| counters::snapshot(target).expect("a node answers")["wsrep_replicated"];
     let before: Vec<i64> = targets.iter().map(count).collect();
-    let record = work.run_on(nodes(&server), &nobody, &mut Silent);
+    let record = work.run_on(nodes(&server), &nobody, &mut ());
     let grown: Vec<i64> =
         targets.iter().map(count).zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(record.counters.committed, 60);
@@ -118,7 +118,7 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
 }
 
 #[test]
-fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
+fn a_cluster_is_measured_and_a_lost_node_ends_the_trial() {
     if require_server(ServerKind::Galera).is_none() {
         return;
     }
@@ -159,7 +159,7 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
 }
 
 #[test]
-fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
+fn missing_cluster_requirements_are_reported_before_the_run() {
     if require_server(ServerKind::Galera).is_none() {
         return;
     }
@@ -181,7 +181,7 @@ fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words() {
+fn a_cluster_out_of_data_memory_ends_its_trial_with_its_error() {
     if require_server(ServerKind::Ndb).is_none() {
         return;
     }
@@ -204,7 +204,7 @@ fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words(
     assert!(record.counters.committed > 0 && record.is_cut_short(), "{:?}", record.counters);
     // All that it acknowledged is there.
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
-    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("is full"), "{ended}");
+    let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains("is full"), "{ended}");
     assert_eq!(processes_with(bench.path().to_str().expect("a path of text")), Vec::<u32>::new());
 }

@@ -90,7 +90,7 @@ fn others_are_kept_out_of_a_copy(shop: &Shop) {
 
 /// Killed between making the copy and marking it.
 #[test]
-fn a_copy_that_bears_no_mark_yet_when_its_run_is_killed_is_found_by_cleanup() {
+fn cleanup_finds_an_unmarked_copy_of_a_killed_run() {
     for (engine, lock) in [(Engine::Postgres, "try_advisory_lock"), (Engine::Mysql, "GET_LOCK")] {
         let Some(mut shop) = Shop::open(engine) else { continue };
         let Endpoint::Tcp { host, port } = &shop.target.endpoint else {
@@ -147,7 +147,7 @@ fn each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(shop: &Shop) {
 }
 
 fn is_there(shop: &Shop) -> bool {
-    let copy = copies::place(&shop.target);
+    let copy = copies::copy_of(&shop.target);
     match &copy.endpoint {
         Endpoint::File(path) => path.exists(),
         _ => {
@@ -215,7 +215,7 @@ fn a_session_on_the_original_is_named_before_the_run(shop: &Shop) {
 }
 
 fn what_is_no_copy_of_dyno_s_is_left_alone(shop: &Shop) {
-    let copy = copies::place(&shop.target);
+    let copy = copies::copy_of(&shop.target);
     match &copy.endpoint {
         Endpoint::File(path) => {
             std::fs::copy(shop.bench.path().join("shop.db"), path).expect("it can be copied");
@@ -223,8 +223,8 @@ fn what_is_no_copy_of_dyno_s_is_left_alone(shop: &Shop) {
         _ => drop(shop.ask(&format!("CREATE DATABASE {}", copy.database))),
     }
     let ended = run(shop, "");
-    let is_told = ended.to_string().contains("was not created by dyno");
-    assert!(ended.code == 6 && is_told && is_there(shop), "{ended}");
+    let is_reported = ended.to_string().contains("was not created by dyno");
+    assert!(ended.code == 6 && is_reported && is_there(shop), "{ended}");
     std::fs::remove_dir_all(shop.bench.path().join("copied")).expect("it was made");
     match &copy.endpoint {
         Endpoint::File(path) => std::fs::remove_file(path).expect("it is there"),
@@ -297,8 +297,9 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
         ["spec", "alone"].into_iter().filter(|folder| shop.bench.path().join(folder).exists())
     {
         let ended = shop.bench.dyno(&["report", folder, "--out", "none"]);
-        let is_told = ended.stderr.contains("are no repeats of the same thing: INDEX things_n ON");
-        assert!(ended.code == 2 && is_told, "{folder}: {ended}");
+        let is_reported =
+            ended.stderr.contains("are no repeats of the same thing: INDEX things_n ON");
+        assert!(ended.code == 2 && is_reported, "{folder}: {ended}");
     }
     let ended = shop.bench.dyno(&["compare", "spec/before", "spec/after"]);
     assert!(ended.stdout.contains("Different schemas: INDEX things_n ON"), "{ended}");
@@ -308,7 +309,7 @@ fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
     Running::killed(&shop.bench, &["index.toml", "--set", "load.transactions=1_000_000_000"]);
     assert!(is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);
-    let name = copies::place(&shop.target).database_name();
+    let name = copies::copy_of(&shop.target).database_name();
     assert!(ended.is_done() && ended.stdout.contains(&format!("dropped {name}")), "{ended}");
     assert!(!is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);

@@ -68,27 +68,26 @@ fn three_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
 
 fn the_server_counts_the_commits_of_all(kind: ServerKind) {
     let Some((_bench, record)) = three_on(kind) else { return };
-    let sent = record.facts.as_ref().expect("written").commits_sent_in_all;
+    let sent = record.facts.as_ref().expect("written").commits_sent_total;
     assert_eq!(record.server_counters["Com_commit"], i64::try_from(sent).expect("few"), "{kind}");
     let differs = |warning: &&Warning| matches!(warning, Warning::CountersDiffer { .. });
     assert_eq!(record.warnings.iter().find(differs), None, "{kind}");
 }
 
 #[test]
-fn clients_over_databases_have_figures_and_audits_of_each_on_mariadb() {
+fn each_database_has_its_own_figures_and_audit_on_mariadb() {
     the_server_counts_the_commits_of_all(ServerKind::Mariadb);
 }
 
 #[test]
-fn clients_over_databases_have_figures_and_audits_of_each_on_mysql() {
+fn each_database_has_its_own_figures_and_audit_on_mysql() {
     the_server_counts_the_commits_of_all(ServerKind::Mysql);
 }
 
 #[test]
-fn clients_over_databases_have_figures_and_audits_of_each_on_postgresql() {
+fn each_database_has_its_own_figures_and_audit_on_postgresql() {
     let Some((bench, record)) = three_on(ServerKind::Postgres) else { return };
-    let ours =
-        i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few");
+    let ours = i64::try_from(record.facts.as_ref().expect("written").committed_total).expect("few");
     let theirs = record.server_counters["xact_commit"];
     // dyno's own questions commit too: those of the monitor, and those of the observer in each
     // database.
@@ -287,7 +286,7 @@ fn an_update_that_one_database_loses_is_found_in_it(host: &Host) {
     let record = records(&host.bench.path().join("lost")).remove(0);
     let verdicts: Vec<_> = record
         .audit
-        .places()
+        .by_database()
         .map(|(database, check)| (database.unwrap_or(""), check.verdict()))
         .collect();
     assert_eq!(
@@ -304,7 +303,7 @@ fn an_update_that_one_database_loses_is_found_in_it(host: &Host) {
 
 /// Without a word that they may be written to they are only read; a database that is not there is
 /// named.
-fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
+fn shops_are_only_read_and_missing_ones_are_reported(host: &Host) {
     let looking = "kind = \"sql\"\nscripts = [{ name = \"look\", sql = \"SELECT n FROM till;\" }]";
     let ended = run(&host.bench, &spec(&host.system, NAMES, looking), &["--out", "read"]);
     assert!(ended.is_done(), "{ended}");
@@ -333,7 +332,7 @@ fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
 
 fn shops_side_by_side(kind: ServerKind) {
     let Some(host) = Host::shops(kind) else { return };
-    shops_are_only_read_and_missing_ones_are_told(&host);
+    shops_are_only_read_and_missing_ones_are_reported(&host);
     clients_work_in_their_own_database(&host);
     an_update_that_one_database_loses_is_found_in_it(&host);
 }

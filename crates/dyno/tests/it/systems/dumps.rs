@@ -173,7 +173,7 @@ fn a_dump_of_mysqldump_makes_what_was_dumped() {
 }
 
 #[test]
-fn a_dump_that_leads_to_another_database_is_refused_before_anything_runs() {
+fn dumps_that_refer_to_another_database_are_refused() {
     let bench = Bench::new();
     for (kind, dump) in [
         ("postgres", "CREATE DATABASE shop;\n"),
@@ -189,8 +189,8 @@ fn a_dump_that_leads_to_another_database_is_refused_before_anything_runs() {
         let spec = SPEC.replace("SYSTEM", &format!("server = {{ kind = \"{kind}\" }}"));
         bench.file("spec.toml", spec.replace("SETUP", "setup = \"dump.sql\""));
         let ended = bench.dyno(&["run", "spec.toml", "--out", "none"]);
-        let told = "it refers to another database than the one that is measured";
-        assert!(ended.code == 4 && ended.stderr.contains(told), "{dump}: {ended}");
+        let reported = "it refers to another database than the one that is measured";
+        assert!(ended.code == 4 && ended.stderr.contains(reported), "{dump}: {ended}");
         assert!(ended.stderr.contains("--databases"), "{ended}");
     }
 }

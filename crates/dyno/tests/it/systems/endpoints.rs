@@ -118,7 +118,7 @@ fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
 }
 
 #[test]
-fn a_link_in_place_of_a_proxys_configuration_or_log_leads_root_nowhere() {
+fn symlinks_in_place_of_proxy_files_are_not_followed_as_root() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let is_root = std::fs::metadata("/proc/self").expect("proc is there").uid() == 0;
     if !is_root || require_server(ServerKind::Mariadb).is_none() {

@@ -52,7 +52,7 @@ fn kill_and_start(after_ms: u64) -> String {
 }
 
 #[test]
-fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
+fn a_killed_and_restarted_server_keeps_acknowledged_commits() {
     // MariaDB is away for longer than clients try to connect when no fault is planned.
     let rows = [
         (ServerKind::Mariadb, "mariadb", 6_000, "12s"),
@@ -102,7 +102,7 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
 }
 
 #[test]
-fn commits_that_a_server_acknowledges_before_it_keeps_them_are_found_to_be_gone() {
+fn commits_acknowledged_before_they_are_durable_are_found_lost() {
     // Neither writes its log by itself within the time of the trial.
     let unsafe_servers = [
         (
@@ -155,7 +155,7 @@ fn a_server_that_hangs_goes_on_where_it_was() {
 }
 
 #[test]
-fn each_trial_is_harmed_at_a_moment_of_its_own_and_leaves_no_server_to_the_next() {
+fn each_trial_has_its_own_fault_time_and_its_own_server_start() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -197,7 +197,7 @@ fn a_server_is_shut_down_in_order_and_started_again() {
 }
 
 #[test]
-fn the_data_of_scripts_are_asked_for_after_their_server_was_started_again() {
+fn script_data_is_audited_after_a_server_restart() {
     for (kind, name) in [(ServerKind::Mariadb, "mariadb"), (ServerKind::Postgres, "postgres")] {
         if require_server(kind).is_none() {
             continue;
@@ -222,15 +222,15 @@ fn the_data_of_scripts_are_asked_for_after_their_server_was_started_again() {
 }
 
 #[test]
-fn a_command_is_told_the_system_and_its_settings() {
+fn a_command_is_reported_the_system_and_its_settings() {
     let bench = Bench::new();
     let command = "[[fault]]\nat = \"100ms\"\naction = \"run\"\n\
                    command = 'echo \"$DYNO_SYSTEM, $DYNO_SETTINGS, $DYNO_SETTING_CACHE_SIZE\" > told'\n\
                    [factors]\n\"server.settings.cache_size\" = [500]\n";
     let (ended, _) = run(&bench, &spec("kind = \"sqlite\"", "duration = \"500ms\"", command));
-    let told =
+    let reported =
         std::fs::read_to_string(bench.path().join("told")).unwrap_or_else(|_| panic!("{ended}"));
-    assert_eq!(told, "S, cache_size=500\n, 500\n", "{ended}");
+    assert_eq!(reported, "S, cache_size=500\n, 500\n", "{ended}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
 }
 
 #[test]
-fn a_replica_that_is_promoted_has_all_that_its_synchronous_primary_acknowledged() {
+fn a_promoted_synchronous_replica_has_all_acknowledged_commits() {
     if require_server(ServerKind::PostgresReplica).is_none() {
         return;
     }
@@ -321,7 +321,7 @@ fn timeouts(record: &TrialRecord) -> u64 {
 }
 
 #[test]
-fn a_server_whose_way_is_cut_without_a_word_is_given_up_in_time_and_found_again() {
+fn a_silent_network_cut_times_out_and_clients_reconnect() {
     for (kind, name) in [
         (ServerKind::Mariadb, "mariadb"),
         (ServerKind::Mysql, "mysql"),
@@ -391,10 +391,10 @@ fn a_disk_that_others_use_is_not_filled() {
     );
     let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
-    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("dyno cannot fill the disk of")
-            && told.contains("is on the same file system"),
+        reported.contains("dyno cannot fill the disk of")
+            && reported.contains("is on the same file system"),
         "{ended}"
     );
     assert_eq!(records(&bench.path().join("r")).len(), 0, "nothing was measured");
@@ -402,7 +402,7 @@ fn a_disk_that_others_use_is_not_filled() {
 }
 
 #[test]
-fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_of_it() {
+fn a_server_that_died_before_its_fault_is_a_system_failure() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }

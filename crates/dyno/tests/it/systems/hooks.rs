@@ -149,7 +149,7 @@ fn text(path: &Path) -> String {
 }
 
 #[test]
-fn settings_of_a_server_that_others_started_are_varied_read_back_and_put_back() {
+fn settings_of_an_existing_server_are_varied_read_and_restored() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::new() else { return };
     let apply = postgres.apply(&bench);
@@ -234,8 +234,8 @@ fn settings_are_restored_whatever_ends_the_run() {
         let ended = run.ended();
         if signal != "-KILL" {
             assert_eq!(ended.code, INTERRUPTED, "{signal}: {ended}");
-            let told = "Shop: original settings restored: shared_buffers = 128MB";
-            assert!(ended.stderr.contains(told), "{signal}: {ended}");
+            let reported = "Shop: original settings restored: shared_buffers = 128MB";
+            assert!(ended.stderr.contains(reported), "{signal}: {ended}");
         }
         let applied = || text(&bench.path().join("applied"));
         wait_until("the settings are applied", || applied().ends_with("Shop: 128MB\n"));
@@ -256,7 +256,7 @@ fn settings_are_restored_whatever_ends_the_run() {
 
 /// Run and supervisor are both killed while settings are applied: nobody is left to restore them.
 #[test]
-fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
+fn a_resumed_run_restores_the_original_settings() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::new() else { return };
     let hold = bench.file("hold", "");
@@ -301,7 +301,7 @@ fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
 }
 
 #[test]
-fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_commands() {
+fn ineffective_settings_and_failing_hooks_are_reported() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::new() else { return };
     let run = |hooks: &str| {
@@ -315,9 +315,9 @@ fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_comma
     // It applies nothing.
     let ended = run("apply = \"true\"");
     assert_ne!(ended.code, 0, "{ended}");
-    let told =
+    let reported =
         "setting \"shared_buffers\" did not take effect: requested \"16MB\", in force \"128MB\"";
-    assert!(ended.stderr.contains(told), "{ended}");
+    assert!(ended.stderr.contains(reported), "{ended}");
     let ended = run("apply = \"echo no such server; exit 3\"");
     assert!(
         ended.stderr.contains("the command `apply`") && ended.stderr.contains("no such server"),
@@ -343,12 +343,12 @@ fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_comma
 
 /// A system that is started and stopped by commands, which write down that they were run.
 fn turns(bench: &Bench, postgres: &Postgres, name: &str, options: &str) -> String {
-    let told = bench.path().join("told");
-    let (told, start, stop) = (told.display(), postgres.start(options), postgres.stop());
+    let reported = bench.path().join("told");
+    let (reported, start, stop) = (reported.display(), postgres.start(options), postgres.stop());
     let start = bench
-        .file(&format!("start-{name}.sh"), format!("echo start {name} >> '{told}'\n{start}\n"));
-    let stop =
-        bench.file(&format!("stop-{name}.sh"), format!("echo stop {name} >> '{told}'\n{stop}\n"));
+        .file(&format!("start-{name}.sh"), format!("echo start {name} >> '{reported}'\n{start}\n"));
+    let stop = bench
+        .file(&format!("stop-{name}.sh"), format!("echo stop {name} >> '{reported}'\n{stop}\n"));
     format!(
         "[[system]]\nname = \"{name}\"\nurl = \"{}\"\n\
          hooks = {{ start = \"sh {}\", stop = \"sh {}\", time_limit = \"1m\" }}\n",
@@ -361,7 +361,7 @@ fn turns(bench: &Bench, postgres: &Postgres, name: &str, options: &str) -> Strin
 const LOAD: &str = "[workload]\nkind = \"rush\"\nrows = 10\nvariant = \"in-place\"\n[load]\nclients = 2\ntransactions = 20\n";
 
 #[test]
-fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing() {
+fn systems_with_start_and_stop_hooks_share_a_port_in_turns() {
     let bench = Bench::new();
     let (Some(first), Some(mut second)) = (Postgres::stopped(), Postgres::stopped()) else {
         return;
@@ -380,10 +380,10 @@ fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing
     assert!(ended.is_done(), "{ended}");
     let records = records(&bench.path().join("r"));
     assert!(records.iter().all(|record| record.audit.verdict() == AuditVerdict::Intact), "{ended}");
-    let told = text(&bench.path().join("told"));
-    let told: Vec<&str> = told.lines().collect();
-    for turn in told.chunks(2) {
-        assert_eq!(turn[0].replace("start", "stop"), turn[1], "one at a time: {told:?}");
+    let reported = text(&bench.path().join("told"));
+    let reported: Vec<&str> = reported.lines().collect();
+    for turn in reported.chunks(2) {
+        assert_eq!(turn[0].replace("start", "stop"), turn[1], "one at a time: {reported:?}");
     }
     let mut found = Vec::new();
     for event in events(&bench.path().join("r")) {
@@ -393,7 +393,7 @@ fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing
     }
     found.sort_unstable();
     assert_eq!(found, ["One 16MB", "One 16MB", "One 32MB", "One 32MB", "Two 128MB", "Two 128MB"]);
-    assert_eq!((first.starts(), second.starts(), told.len()), (4, 2, 12));
+    assert_eq!((first.starts(), second.starts(), reported.len()), (4, 2, 12));
     assert!(!first.answers());
     // Nothing of dyno's is in it when it runs again.
     first.run(&first.start(""));
@@ -402,15 +402,15 @@ fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing
 }
 
 #[test]
-fn what_runs_where_a_system_is_to_be_started_is_not_measured_in_its_place() {
+fn a_server_running_before_the_start_hook_is_not_measured() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::new() else { return };
     let system = turns(&bench, &postgres, "Shop", "");
     bench.file("spec.toml", format!("title = \"t\"\n{system}{LOAD}[design]\nblocks = 1\n"));
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
-    let told =
+    let reported =
         format!("a server already answers at 127.0.0.1:{} before `start` was run", postgres.port);
-    assert!(ended.code != 0 && ended.stderr.contains(&told), "{ended}");
+    assert!(ended.code != 0 && ended.stderr.contains(&reported), "{ended}");
     assert_eq!(
         text(&bench.path().join("told")),
         "",
@@ -420,23 +420,23 @@ fn what_runs_where_a_system_is_to_be_started_is_not_measured_in_its_place() {
 }
 
 #[test]
-fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_interrupted_or_killed() {
+fn stop_hook_runs_after_a_failed_start_an_interrupt_or_a_kill() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::stopped() else { return };
-    let told = || text(&bench.path().join("told"));
+    let reported = || text(&bench.path().join("told"));
     // It starts, and says that it has not.
     let system = turns(&bench, &postgres, "Shop", "").replace(".sh\", stop", ".sh; exit 3\", stop");
     bench.file("failing.toml", format!("title = \"t\"\n{system}{LOAD}[design]\nblocks = 1\n"));
     let ended = bench.dyno(&["run", "failing.toml", "--out", "f"]);
     assert!(ended.stderr.contains("the command `start` ended with exit code 3"), "{ended}");
-    assert!(told().ends_with("start Shop\nstop Shop\n"), "{ended} {}", told());
+    assert!(reported().ends_with("start Shop\nstop Shop\n"), "{ended} {}", reported());
     assert!(!postgres.answers());
 
     let system = turns(&bench, &postgres, "Shop", "");
     let endless = LOAD.replace("transactions = 20", "duration = \"10m\"");
     bench.file("endless.toml", format!("title = \"t\"\n{system}{endless}[design]\nblocks = 1\n"));
     for signal in ["-INT", "-KILL"] {
-        let before = told();
+        let before = reported();
         let run = Running::start(&bench, "endless.toml");
         run.await_phase(Phase::Measure);
         crate::program::signal(signal, run.pid());
@@ -445,14 +445,14 @@ fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_interrupted_or_kill
             std::fs::remove_dir_all(bench.path().join("r")).expect("results of ours");
         }
         wait_until("the system is stopped", || !postgres.answers());
-        assert_eq!(told(), format!("{before}start Shop\nstop Shop\n"), "{signal}");
+        assert_eq!(reported(), format!("{before}start Shop\nstop Shop\n"), "{signal}");
     }
 }
 
 /// Its clients wait in their first transaction, for as long as there is a file, until the server
 /// was killed: when that is plays no part.
 #[test]
-fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
+fn a_dead_system_is_stopped_and_restarted_for_the_next_trial() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::stopped() else { return };
     let gate = postgres.data().join("gate");
@@ -481,9 +481,9 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
     assert_eq!((records[0].end, &*committed), (TrialEnd::System, &[0, 20][..]), "{ended}");
     assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n".repeat(2));
     let events = events(&bench.path().join("r"));
-    let is_told =
+    let is_reported =
         |event: &Event| matches!(event, Event::SystemFailed { reason: Reason::NoResponse(_), .. });
-    assert!(events.iter().any(is_told), "{ended}");
+    assert!(events.iter().any(is_reported), "{ended}");
 }
 
 /// Also one that dies while its data are made, which is a trial's failure to those who make them.
@@ -512,7 +512,7 @@ fn a_system_that_dies_before_anything_is_measured_has_failed() {
 }
 
 #[test]
-fn what_scripts_do_not_get_from_a_system_that_is_still_to_be_started_is_told_before_anything_is() {
+fn setup_scripts_are_refused_for_systems_with_a_start_hook() {
     let bench = Bench::new();
     bench.file(
         "spec.toml",

@@ -174,8 +174,12 @@ fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
             _ => None,
         });
         let stalls: Vec<_> = stalls.collect();
-        let told = stalls.first().map(|(length, at, _)| (*length, *at));
-        assert_eq!(told, Some((longest.length.as_secs_f64(), longest.at.as_secs_f64())), "{kind}");
+        let reported = stalls.first().map(|(length, at, _)| (*length, *at));
+        assert_eq!(
+            reported,
+            Some((longest.length.as_secs_f64(), longest.at.as_secs_f64())),
+            "{kind}"
+        );
         // A busy machine may have held everything up for longer than the lock did.
         let stall = stalls.iter().find(|(length, at, _)| is_of_the_lock(&bench, *at, *length));
         let (_, _, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
@@ -264,12 +268,15 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
                 "{kind}: {:?}",
                 record.warnings
             );
-            let told = record.warnings.iter().find_map(|warning| match warning {
+            let reported = record.warnings.iter().find_map(|warning| match warning {
                 Warning::RecordingIncomplete { what } => Some(what),
                 _ => None,
             });
-            let told = told.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
-            assert!(told.contains("monitor.command") && told.contains(words), "{kind}: {told}");
+            let reported = reported.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
+            assert!(
+                reported.contains("monitor.command") && reported.contains(words),
+                "{kind}: {reported}"
+            );
         }
     }
 }

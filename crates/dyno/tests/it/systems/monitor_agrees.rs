@@ -252,7 +252,7 @@ fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
 }
 
 #[test]
-fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
+fn the_monitor_agrees_with_proc_sysstat_and_server_counters() {
     let Some(server) = running_server_on_disk(ServerKind::Mariadb) else { return };
     let (target, pid) = (server.target(), server.pid().expect("a process"));
     let bench = Bench::new();

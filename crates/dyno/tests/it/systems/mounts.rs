@@ -79,7 +79,7 @@ fn finished(folder: &Path) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount() {
+fn a_run_killed_between_mounts_resumes_and_leaves_no_mount() {
     let Some(mounts) = Mounts::new() else {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;
@@ -124,7 +124,7 @@ fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount(
 }
 
 #[test]
-fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
+fn a_full_storage_is_reported_and_the_other_one_is_measured() {
     let Some(mounts) = Mounts::new() else {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;
@@ -150,18 +150,18 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
         failures(&bench.path().join("r")).iter().map(|it| it.to_lowercase()).collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     // The server's words, or dyno's, depending on who notices first.
-    let is_told = |words: &[&str]| {
+    let is_reported = |words: &[&str]| {
         reasons.iter().any(|reason| words.iter().any(|words| reason.contains(words)))
     };
-    assert!(is_told(&["mb of 16 mb free"]), "{reasons:#?}");
-    assert!(is_told(&["sbtest1' is full", "of 160 mb"]), "{reasons:#?}");
+    assert!(is_reported(&["mb of 16 mb free"]), "{reasons:#?}");
+    assert!(is_reported(&["sbtest1' is full", "of 160 mb"]), "{reasons:#?}");
     assert_eq!(finished(&bench.path().join("r")).len(), 1, "{ended}");
     assert_eq!(bench.names(), ["full.toml", "r"]);
     mounts.no_process_and_no_mount_is_left();
 }
 
 #[test]
-fn on_a_full_disk_a_report_is_the_new_one_or_the_old_one_and_the_error_names_it() {
+fn a_full_disk_keeps_the_old_report_and_the_error_names_it() {
     let Some(mounts) = Mounts::new() else {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;
@@ -194,7 +194,7 @@ fn on_a_full_disk_a_report_is_the_new_one_or_the_old_one_and_the_error_names_it(
 }
 
 #[test]
-fn a_run_whose_results_fill_the_disk_names_the_command_that_continues_it() {
+fn a_run_that_fills_the_disk_names_the_command_to_resume_it() {
     let Some(mounts) = Mounts::new() else {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;
@@ -226,7 +226,7 @@ fn a_run_whose_results_fill_the_disk_names_the_command_that_continues_it() {
 }
 
 #[test]
-fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
+fn a_fill_disk_fault_stalls_transactions_until_space_is_freed() {
     let Some(mounts) = Mounts::new() else {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;

@@ -140,7 +140,7 @@ fn a_run_through_pgbouncer_in_session_mode_names_it() {
 }
 
 #[test]
-fn what_pgbouncer_loses_in_transaction_mode_is_refused_before_the_run() {
+fn features_lost_in_pgbouncer_transaction_mode_are_refused() {
     let Some(pooler) = PgBouncer::start(&["transaction"]) else { return };
     let rows = [
         ("", "", "does not keep prepared statements"),
@@ -181,7 +181,7 @@ fn the_newest_pgbouncer_keeps_prepared_statements_in_transaction_mode() {
 }
 
 #[test]
-fn what_lasts_longer_than_a_transaction_is_refused_where_sessions_are_lent() {
+fn session_state_is_refused_behind_a_transaction_pooler() {
     let Some(mut pooler) = PgBouncer::start(&["transaction", "session"]) else { return };
     let script = |sql: &str| {
         pooler.bench.file("own.sql", sql);
@@ -215,7 +215,7 @@ fn what_lasts_longer_than_a_transaction_is_refused_where_sessions_are_lent() {
 }
 
 #[test]
-fn a_pooler_that_refuses_writes_or_connections_is_found_before_the_run() {
+fn a_pooler_refusing_writes_or_connections_fails_preflight() {
     let modes = [READ_ONLY, "dbname=missing", ""].map(|it| (Path::new(PROGRAM), "transaction", it));
     let Some(mut pooler) = PgBouncer::start_all(&modes) else { return };
     let refused = pooler.run("no", "?target_session_attrs=any", "query_mode = \"simple\"");
@@ -293,20 +293,20 @@ fn a_pooler_is_an_endpoint_that_is_named_and_compared() {
         assert_eq!(refused.code, PREFLIGHT_FAILED, "{refused}");
         refused.stderr
     };
-    let told = changed("query_mode = \"extended\"", "query_mode = \"prepared\"");
+    let reported = changed("query_mode = \"extended\"", "query_mode = \"prepared\"");
     assert!(
-        told.contains("endpoint transaction") && told.contains("prepared statements"),
-        "{told}"
+        reported.contains("endpoint transaction") && reported.contains("prepared statements"),
+        "{reported}"
     );
-    assert!(!told.contains("endpoint session"), "{told}");
+    assert!(!reported.contains("endpoint session"), "{reported}");
     let closed = format!("127.0.0.1:{}", pooler.ports[1]);
-    let told = changed(&closed, "127.0.0.1:1");
-    assert!(told.contains("endpoint transaction"), "{told}");
+    let reported = changed(&closed, "127.0.0.1:1");
+    assert!(reported.contains("endpoint transaction"), "{reported}");
 }
 
 /// Programs and logins of both versions; neither offers channel binding.
 #[test]
-fn logins_over_tls_work_with_pgbouncer_and_are_refused_where_binding_is_required() {
+fn pgbouncer_tls_logins_work_unless_channel_binding_is_required() {
     let newest = newest_program();
     for program in [Path::new(PROGRAM), &newest] {
         let Some(mut pooler) = PgBouncer::start_all(&[]) else { return };

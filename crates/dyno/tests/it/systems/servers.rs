@@ -46,7 +46,7 @@ fn query(server: &RunningServer, sql: &str) -> Table {
 }
 
 #[test]
-fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not() {
+fn only_read_modify_write_loses_updates_on_every_server() {
     for kind in SERVERS {
         if require_server(kind).is_none() {
             return;
@@ -106,8 +106,8 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
         let sentence = format!("{server} (read-modify-write) lost");
         assert!(ended.stdout.contains(&sentence), "the report says so in words: {ended}");
     }
-    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("lost no acknowledged updates"), "{ended}");
+    let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains("lost no acknowledged updates"), "{ended}");
     assert_eq!(bench.names(), ["r"], "no scratch folder is left");
 }
 
@@ -194,7 +194,7 @@ fn statement_counts_agree_with_the_servers_own_counters() {
 }
 
 #[test]
-fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
+fn dyno_measures_sysbench_tables_and_sysbench_uses_dyno_tables() {
     for (kind, driver) in [(ServerKind::Mariadb, "mysql"), (ServerKind::Postgres, "pgsql")] {
         let Some(server) = running_server(kind, &[]) else { return };
         let target = server.target();
@@ -261,8 +261,6 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
 fn load_by_dyno(target: &Target) {
     use dyno_engine::loading::{Loading, load};
     use dyno_engine::workload::{Native, WorkloadContext, catalog};
-    struct Silent;
-    impl dyno_model::event::Listener for Silent {}
     let description =
         catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
     let mut options = description.defaults();
@@ -275,7 +273,7 @@ fn load_by_dyno(target: &Target) {
             .expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
     let loading = Loading { trial: "load", target, data: native.data(), interrupts: &interrupts };
-    let rows = load(&loading, &mut Silent);
+    let rows = load(&loading, &mut ());
     assert_eq!(rows, Ok(2000));
 }
 
@@ -368,7 +366,7 @@ fn too_many_clients_for_the_server_are_refused_before_anything_runs() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_files() {
+fn a_killed_run_is_cleaned_up_with_passwords_from_client_files() {
     for kind in SERVERS {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();

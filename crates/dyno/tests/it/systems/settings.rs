@@ -89,7 +89,7 @@ fn every_restart_group_is_one_start_with_its_settings_read_back() {
 }
 
 #[test]
-fn a_level_that_the_server_refuses_is_told_before_anything_starts() {
+fn a_level_that_the_server_refuses_is_reported_before_anything_starts() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -105,7 +105,7 @@ fn a_level_that_the_server_refuses_is_told_before_anything_starts() {
 }
 
 #[test]
-fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_others_go_on() {
+fn a_setting_not_in_force_fails_only_its_restart_group() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -197,7 +197,7 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
 }
 
 #[test]
-fn within_a_start_configurations_on_one_data_set_follow_each_other_and_share_it() {
+fn configurations_with_the_same_data_share_one_load_per_start() {
     let bench = Bench::new();
     bench.file(
         "sizes.toml",

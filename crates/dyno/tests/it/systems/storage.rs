@@ -52,7 +52,7 @@ fn bench(text: &str) -> Bench {
 }
 
 #[test]
-fn data_and_log_go_where_the_level_says_and_commands_run_before_and_after() {
+fn storage_levels_place_data_and_log_and_run_their_commands() {
     for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
         if require_server(kind).is_none() {
             continue;
@@ -80,7 +80,7 @@ fn data_and_log_go_where_the_level_says_and_commands_run_before_and_after() {
 }
 
 #[test]
-fn a_command_that_fails_is_told_with_its_words_and_the_other_storage_is_measured() {
+fn a_failing_storage_command_fails_only_its_own_storage() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -101,7 +101,7 @@ fn a_command_that_fails_is_told_with_its_words_and_the_other_storage_is_measured
 }
 
 #[test]
-fn a_command_that_hangs_is_ended_and_a_missing_folder_is_told_before_anything_starts() {
+fn storage_commands_time_out_and_missing_folders_are_reported() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }

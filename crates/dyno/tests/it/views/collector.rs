@@ -111,7 +111,7 @@ fn a_collector_receives_the_commits_of_every_trial() {
 }
 
 #[test]
-fn a_collector_that_cannot_be_reached_is_reported_once_and_the_run_goes_on() {
+fn an_unreachable_collector_is_reported_once_and_run_completes() {
     let (bench, closed) = (Bench::new(), ClosedPort::new());
     let otlp = format!("--otlp=http://{}/path", closed.address());
     let ended = bench.dyno(&[SHORT, &[&otlp]].concat());

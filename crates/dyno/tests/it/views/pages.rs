@@ -30,7 +30,7 @@ fn assert_no_script_of_others(browser: &Browser) {
 }
 
 #[test]
-fn charts_appear_during_a_trial_and_the_page_becomes_the_report_without_script_of_others() {
+fn the_live_page_shows_charts_then_the_report_without_injection() {
     let bench = Bench::new();
     let Some(browser) = Browser::start(bench.path()) else { return };
     bench.file("hostile.toml", spec());
@@ -84,7 +84,7 @@ const BROKEN_WORDS: &str = "[...document.querySelectorAll('th, #runs td:nth-chil
     }).map(text => text.textContent)";
 
 #[test]
-fn finished_runs_are_filtered_opened_and_compared_without_script_of_others() {
+fn runs_are_filtered_opened_and_compared_without_injection() {
     let bench = Bench::new();
     let Some(browser) = Browser::start(bench.path()) else { return };
     bench.file("hostile.toml", spec());

@@ -25,7 +25,7 @@ fn values(prometheus: &str, expression: &str) -> Vec<f64> {
 }
 
 #[test]
-fn prometheus_scrapes_the_metrics_of_a_run_and_computes_rates_and_percentiles() {
+fn prometheus_scrapes_a_run_and_computes_rates_and_percentiles() {
     let bench = Bench::new();
     let long = ["run", "--plain", "--set", "load.duration=5m", "--set", "load.clients=[1]"];
     let mut command = bench.command(&long);

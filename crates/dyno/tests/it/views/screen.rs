@@ -128,7 +128,7 @@ fn ctrl_c_and_termination_end_a_run_in_order_and_restore_the_terminal() {
 const END: &str = "DYNO_TEST_END_OF_SCREEN";
 
 #[test]
-fn panics_and_a_second_interrupt_restore_the_terminal_and_their_messages_are_readable() {
+fn the_terminal_is_restored_on_panics_and_second_interrupts() {
     let rows = [
         ("return", Some(0), "after the screen"),
         ("panic", Some(101), "planted panic of the program"),

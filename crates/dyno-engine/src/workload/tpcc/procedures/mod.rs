@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_routine_that_is_created_is_removed_and_rows_are_locked_as_asked() {
+    fn routines_are_dropped_as_created_and_lock_rows_on_request() {
         for (language, drop) in [
             (ProcedureLanguage::Psm, "DROP PROCEDURE IF EXISTS "),
             (ProcedureLanguage::PlPgSql, "DROP ROUTINE IF EXISTS "),

@@ -182,7 +182,7 @@ fn limits(limit: &str, names: Option<super::super::super::NamesOf>) -> Result<Ve
 }
 
 #[test]
-fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
+fn limits_can_target_one_existing_transaction_or_statement() {
     let of = |limit: &str| limits(limit, Some(names)).unwrap_or_else(|errors| panic!("{errors}"));
     let found =
         of("transaction = \"pay\"\np99 = \"< 20ms\"\nfailed = \"< 1 %\"\nthroughput = \"> 1/s\"");
@@ -221,7 +221,7 @@ fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
 }
 
 #[test]
-fn a_script_may_have_a_think_time_of_its_own_where_nothing_arrives_by_itself() {
+fn scripts_can_set_think_time_unless_the_load_has_a_rate() {
     let script = "[[workload.scripts]]\nfile = \"read.sql\"\nthink = \"5s\"\n";
     let found = read(script).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
@@ -263,7 +263,7 @@ fn declared(
 }
 
 #[test]
-fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
+fn declared_script_options_are_keys_with_types_and_defaults() {
     let read = |workload: &str| {
         let text = format!(
             "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
@@ -305,7 +305,7 @@ fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
 }
 
 #[test]
-fn scripts_in_lua_know_no_limit_on_waiting_and_nobody_would_notice_a_way_that_is_cut() {
+fn lua_scripts_support_neither_statement_timeout_nor_disconnect() {
     let known = [catalog(), of_lua()].concat();
     let read = |kind: &str, rest: &str| {
         let text = format!(

@@ -13,7 +13,7 @@ fn violated(checks: &[AuditCheck]) -> Vec<usize> {
 }
 
 #[test]
-fn balances_agree_after_trials_on_every_engine_and_what_is_planted_is_found() {
+fn balances_agree_on_every_engine_and_planted_errors_are_found() {
     let kinds = [
         (ServerKind::Sqlite, "sqlite"),
         (ServerKind::Mariadb, "mariadb"),

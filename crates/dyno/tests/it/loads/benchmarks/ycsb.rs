@@ -2,7 +2,7 @@
 //! is planted is found.
 
 use super::harmed;
-use crate::audits::{LostUpdateInjector, Silent, Work};
+use crate::audits::{LostUpdateInjector, Work};
 use crate::program::{Bench, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
@@ -55,7 +55,7 @@ fn every_workload_leaves_what_was_acknowledged_on_every_engine() {
             };
             let work = work(workload, &more);
             assert_eq!(work.prepare(&server.target()), 1_000, "{kind}");
-            let record = work.run(&server.target(), &nobody, &mut Silent);
+            let record = work.run(&server.target(), &nobody, &mut ());
             let counts = (record.counters.committed, record.counters.failed);
             assert_eq!(counts, (400, 0), "{kind} {workload}: {:?}", record.warnings);
             assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
@@ -71,7 +71,7 @@ fn every_workload_leaves_what_was_acknowledged_on_every_engine() {
 }
 
 #[test]
-fn what_others_change_during_a_trial_is_found_on_every_engine() {
+fn external_changes_during_a_trial_are_found_on_every_engine() {
     let nobody = AtomicUsize::new(0);
     // Each row has one value that is damaged, and one of another field.
     let changes = "UPDATE usertable SET field8 = field9, field3 = 'user'";

@@ -82,7 +82,7 @@ fn a_generator_that_is_killed_fails_both_groups() {
 }
 
 #[test]
-fn a_background_group_that_stops_in_a_generator_stops_the_measured_one() {
+fn a_background_error_in_a_generator_stops_the_measured_group() {
     let bench = Bench::new();
     let text = spec(
         "server = { kind = \"sqlite\" }",

@@ -147,7 +147,7 @@ fn begun<'b>(bench: &'b Bench, generators: &str) -> Running<'b> {
 }
 
 #[test]
-fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on() {
+fn a_killed_generator_fails_its_trial_and_the_run_continues() {
     let bench = Bench::new();
     let run = begun(&bench, "2");
     signal("-KILL", generators(&bench)[0]);
@@ -164,7 +164,7 @@ fn a_generator_that_is_killed_fails_its_trial_by_name_and_the_campaign_goes_on()
 }
 
 #[test]
-fn generators_end_with_a_coordinator_that_is_killed_and_the_run_can_be_resumed() {
+fn generators_exit_with_a_killed_coordinator_and_runs_resume() {
     let bench = Bench::new();
     let run = begun(&bench, "3");
     let left = generators(&bench);
@@ -215,24 +215,24 @@ fn a_command_starts_generators_and_its_failures_are_shown() {
     assert_eq!(ranks, ["0", "1"]);
 
     let ended = run("echo no seat left; false {generator}", "r2");
-    let told = "generator 0 did not join: its process ended with exit code 1: no seat left";
-    assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
+    let reported = "generator 0 did not join: its process ended with exit code 1: no seat left";
+    assert!(ended.code == 6 && ended.stderr.contains(reported), "{ended}");
     let ended = run("DYNO_TOKEN=guessed {generator}", "r3");
-    let told = "the coordinator at 127.0.0.1:";
-    assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
+    let reported = "the coordinator at 127.0.0.1:";
+    assert!(ended.code == 6 && ended.stderr.contains(reported), "{ended}");
     assert!(ended.stderr.contains("rejected this generator: its token is wrong"), "{ended}");
     let ended = run("no-such-launcher {generator}", "r4");
-    let told = "the command `launcher.command` runs no-such-launcher, which is not installed";
-    assert!(ended.code == 4 && ended.stderr.contains(told), "{ended}");
+    let reported = "the command `launcher.command` runs no-such-launcher, which is not installed";
+    assert!(ended.code == 4 && ended.stderr.contains(reported), "{ended}");
     assert!(!bench.path().join("r4").exists(), "{ended}");
 }
 
 #[test]
-fn what_cannot_be_divided_is_refused_before_anything_starts() {
+fn indivisible_workloads_and_invalid_launchers_are_refused() {
     let bench = Bench::new();
     let load = "{ clients = [4, 2], duration = \"1s\", generators = 3 }";
     let sql = "{ kind = \"rush\" }";
-    for (system, workload, load, more, told) in [
+    for (system, workload, load, more, reported) in [
         (SQLITE, sql, load, "", "3 generators are more than 2 clients"),
         (
             SQLITE,
@@ -310,13 +310,16 @@ fn what_cannot_be_divided_is_refused_before_anything_starts() {
         let text = spec(system, workload, load, "");
         bench.file("spec.toml", text.replacen("workload", &format!("{more}workload"), 1));
         let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
-        assert!([3, 4].contains(&ended.code) && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(
+            [3, 4].contains(&ended.code) && ended.stderr.contains(reported),
+            "{reported}: {ended}"
+        );
         assert!(!bench.path().join("r").exists(), "{ended}");
     }
 }
 
 #[test]
-fn what_keeps_generators_from_starting_is_found_before_the_run() {
+fn unusable_launchers_are_reported_before_the_run() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path().join("bin")).expect("it is ours");
     std::os::unix::fs::symlink("/bin/sh", bench.path().join("bin/sh")).expect("it is ours");
@@ -326,7 +329,7 @@ fn what_keeps_generators_from_starting_is_found_before_the_run() {
         "{ clients = 4, duration = \"1s\", generators = 2 }",
         "",
     );
-    for (launcher, told) in [
+    for (launcher, reported) in [
         ("kind = \"slurm\"", "starts generators with srun, which is not installed"),
         ("kind = \"mpi\"", "starts generators with mpirun, which is not installed"),
         ("kind = \"ssh\", hosts = [\"a\"]", "starts generators with ssh, which is not installed"),
@@ -348,7 +351,7 @@ fn what_keeps_generators_from_starting_is_found_before_the_run() {
             command.env("PATH", bench.path().join("bin"));
             let ended = Ended::from(command.output().expect("dyno can be started"));
             let all = format!("{}{}", ended.stdout, ended.stderr);
-            assert!(ended.code == 4 && all.contains(told), "{told}: {ended}");
+            assert!(ended.code == 4 && all.contains(reported), "{reported}: {ended}");
             let remedy = "give an address of this machine that all generators can reach";
             assert!(!launcher.starts_with("address") || all.contains(remedy), "{ended}");
         }
@@ -367,8 +370,8 @@ fn a_generator_without_a_coordinator_says_who_starts_it() {
         .env("DYNO_KEY", "00")
         .env("DYNO_TOKEN", "t");
     let ended = Ended::from(command.output().expect("dyno can be started"));
-    let told = "cannot reach the coordinator at nowhere.invalid:1";
-    assert!(ended.code == 6 && ended.stderr.contains(told), "{ended}");
+    let reported = "cannot reach the coordinator at nowhere.invalid:1";
+    assert!(ended.code == 6 && ended.stderr.contains(reported), "{ended}");
 }
 
 /// Programs in the place of `srun` and `mpirun`, which start processes and number them as these do,

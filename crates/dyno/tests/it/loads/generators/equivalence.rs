@@ -28,18 +28,18 @@ fn one_two_and_four_generators_measure_the_same() {
             "3%",
             "--json",
         ]);
-        let told: serde_json::Value =
+        let reported: serde_json::Value =
             serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended}"));
-        let verdicts = verdicts(&told);
+        let verdicts = verdicts(&reported);
         let is_equivalent = |verdict: &String| verdict == "equivalent";
         assert!(!verdicts.is_empty() && verdicts.iter().all(is_equivalent), "{number}: {ended}");
     }
 }
 
 /// All verdicts of a comparison.
-fn verdicts(told: &serde_json::Value) -> Vec<String> {
+fn verdicts(reported: &serde_json::Value) -> Vec<String> {
     let mut all = Vec::new();
-    match told {
+    match reported {
         serde_json::Value::Object(fields) => {
             for (name, field) in fields {
                 match field.as_str().filter(|_| name == "verdict") {

@@ -62,9 +62,9 @@ fn the_objects_of_a_run_have_its_files_and_no_password() {
 }
 
 #[test]
-fn what_a_cluster_cannot_run_is_refused_with_place_and_remedy() {
+fn specs_that_kubernetes_cannot_run_are_refused_with_a_remedy() {
     let url = "url = \"postgres://me@db.example/shop\"\npassword_env = \"SHOP_PASSWORD\"";
-    for (system, more, code, told, remedy) in [
+    for (system, more, code, reported, remedy) in [
         (url, &[][..], 3, "`S`: the pod has no variable SHOP_PASSWORD", "--secret SHOP_PASSWORD="),
         (
             "server = { kind = \"postgres\" }",
@@ -99,7 +99,7 @@ fn what_a_cluster_cannot_run_is_refused_with_place_and_remedy() {
         };
         let bench = bench(&spec);
         let ended = launched(&bench, more);
-        assert!(ended.code == code && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(ended.code == code && ended.stderr.contains(reported), "{reported}: {ended}");
         assert!(ended.stderr.contains(remedy), "{remedy}: {ended}");
         assert!(!ended.to_string().contains("geheim"), "{ended}");
     }
@@ -113,12 +113,12 @@ const REFUSING: &str =
 fn a_missing_or_refused_kubectl_leaves_nothing() {
     let bench = bench(SPEC);
     std::fs::create_dir(bench.path().join("bin")).expect("it is ours");
-    let run = |told: &str, remedy: &str| {
+    let run = |reported: &str, remedy: &str| {
         let line = ["launch", "kubernetes", "specs/shop.toml", "--image", "dyno:1", "--apply"];
         let mut command = bench.command(&[&line[..], &SECRET].concat());
         command.env("PATH", bench.path().join("bin"));
         let ended = Ended::from(command.output().expect("dyno can be started"));
-        assert!(ended.code == 4 && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(ended.code == 4 && ended.stderr.contains(reported), "{reported}: {ended}");
         assert!(ended.stderr.contains(remedy), "{remedy}: {ended}");
     };
     run("cannot run kubectl", "install kubectl");

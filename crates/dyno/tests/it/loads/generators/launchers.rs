@@ -167,7 +167,7 @@ fn open_mpi_runs_generators_and_may_lose_mpirun() {
 }
 
 #[test]
-fn ssh_runs_generators_that_reach_the_coordinator_through_it_and_may_be_lost() {
+fn ssh_generators_connect_through_ssh_and_may_be_lost() {
     if installed("sshd").is_none() {
         return;
     }

@@ -79,8 +79,8 @@ impl<'a> Run<'a> {
         let mut name = None;
         wait_until("the phase begins", || {
             let ended = self.child.try_wait().expect("it is ours");
-            let told = || std::fs::read_to_string(self.bench.path().join("stderr"));
-            assert!(ended.is_none(), "{ended:?}: {:?}", told());
+            let reported = || std::fs::read_to_string(self.bench.path().join("stderr"));
+            assert!(ended.is_none(), "{ended:?}: {:?}", reported());
             name = self.events().into_iter().find_map(|event| match event {
                 Event::PhaseStarted { trial, phase } if phase == wanted => Some(trial),
                 _ => None,
@@ -149,7 +149,7 @@ fn tables_of_very_different_sizes_are_loaded_alike() {
 }
 
 #[test]
-fn a_generator_that_is_lost_while_loading_fails_the_trial_and_the_next_one_loads_again() {
+fn after_a_generator_is_lost_in_loading_the_next_trial_reloads() {
     let Some(server) = running_server(ServerKind::Postgres, &[]) else { return };
     let workload = "{ kind = \"oltp_point_select\", tables = 2, table_size = 600000 }";
     let mut run = Run::begin(&server, workload, "[2, 4]", 2);

@@ -1,6 +1,6 @@
 //! Several machines for real: network namespaces with an address of their own, joined by a bridge.
 
-use super::services::{Daemon, generators, installed, said, ssh};
+use super::services::{Daemon, generators, installed, output_of, ssh};
 use crate::program::{Bench, Ended, failures, records};
 use dyno_testkit::wait_until;
 use std::fs::{File, read_to_string};
@@ -76,15 +76,15 @@ impl Drop for Machines {
 }
 
 fn ip(line: &[&str]) {
-    said("ip", line);
+    output_of("ip", line);
 }
 
 #[test]
-fn a_generator_that_is_cut_off_fails_the_trial_and_ends_and_the_run_can_be_resumed() {
+fn a_disconnected_generator_fails_its_trial_and_the_run_resumes() {
     if installed("sshd").is_none() || installed("ip").is_none() {
         return;
     }
-    if said("id", &["-u"]) != "0" {
+    if output_of("id", &["-u"]) != "0" {
         eprintln!("skipped: only root can make network namespaces");
         return;
     }

@@ -101,9 +101,9 @@ fn clients_that_are_aborted_are_counted_and_their_messages_shown() {
 }
 
 #[test]
-fn what_pgbench_cannot_divide_is_refused() {
+fn pgbench_options_incompatible_with_generators_are_refused() {
     let bench = Bench::new();
-    for (line, told) in [
+    for (line, reported) in [
         (&["--generators=2"][..], "--generators=2 is more than 1 clients (-c)"),
         (&["-c2", "--generators=2", "-l"], "--log (-l) cannot be used with --generators"),
         (&["-c2", "--generators=2", "-P1"], "--progress (-P) cannot be used with --generators"),
@@ -112,6 +112,6 @@ fn what_pgbench_cannot_divide_is_refused() {
         (&["-i", "--generators=2"], "cannot be used in initialization (-i) mode"),
     ] {
         let ended = pgbench(&bench, line);
-        assert!(ended.code == 1 && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(ended.code == 1 && ended.stderr.contains(reported), "{reported}: {ended}");
     }
 }

@@ -43,7 +43,7 @@ fn spec(kind: &str, workload: &str, load: &str) -> String {
 }
 
 #[test]
-fn lua_scripts_are_divided_and_their_audits_count_the_events_of_all_generators() {
+fn divided_lua_scripts_are_audited_over_all_generators() {
     for kind in [ServerKind::Sqlite, ServerKind::Postgres, ServerKind::Mariadb] {
         if require_server(kind).is_none() {
             continue;

@@ -50,7 +50,7 @@ pub(super) fn ports<const N: usize>() -> [u16; N] {
 }
 
 /// The output of a program.
-pub(super) fn said(program: &str, arguments: &[&str]) -> String {
+pub(super) fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().expect("it can be started");
     assert!(output.status.success(), "{program}: {output:?}");
     String::from_utf8(output.stdout).expect("it is text").trim().to_owned()
@@ -65,7 +65,7 @@ pub(super) fn slurm(bench: &Bench) -> Vec<Daemon> {
     set_permissions(&key, Permissions::from_mode(0o600)).expect("it is ours");
     let host = read_to_string("/proc/sys/kernel/hostname").expect("it has a name");
     let host = host.trim();
-    let user = said("id", &["-un"]);
+    let user = output_of("id", &["-un"]);
     let [control, first, second] = ports();
     // Without cgroups, accounting or a daemon of the system.
     bench.file(
@@ -117,7 +117,10 @@ pub(super) fn ssh(bench: &Bench, machines: &[Machine<'_>]) -> (Vec<Daemon>, Stri
     let folder = bench.path().display().to_string();
     let sshd = installed("sshd").expect("it was looked for").display().to_string();
     for name in ["host", "user"] {
-        said("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &format!("{folder}/{name}")]);
+        output_of(
+            "ssh-keygen",
+            &["-q", "-t", "ed25519", "-N", "", "-f", &format!("{folder}/{name}")],
+        );
     }
     let key = read_to_string(bench.path().join("host.pub")).expect("it was made");
     // As root, sshd changes into this folder, which Debian's service makes at its start.

@@ -24,11 +24,14 @@ fn bundled_scripts_are_divided_and_report_the_events_of_all_threads() {
         let line = [&DATABASE[..], &rest[..], generators.as_slice(), &["run"]].concat();
         let ended = sysbench(&bench, &line);
         assert_eq!(ended.code, 0, "{ended}");
-        let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("total number of events: 202"), "{ended}");
+        let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(reported.contains("total number of events: 202"), "{ended}");
         let is_divided = generators.is_some();
-        assert!(told.contains("events (avg/stddev): 50.5000/"), "those of all threads: {ended}");
-        let folder = told.rsplit_once("Results: ").expect("the last line names the folder").1;
+        assert!(
+            reported.contains("events (avg/stddev): 50.5000/"),
+            "those of all threads: {ended}"
+        );
+        let folder = reported.rsplit_once("Results: ").expect("the last line names the folder").1;
         let record = records(&bench.path().join(PathBuf::from(folder.trim()))).remove(0);
         let parts = record.generators.map(|all| all.parts).unwrap_or_default();
         let clients: Vec<u32> = parts.iter().map(|it| it.clients).collect();
@@ -56,7 +59,7 @@ function done() print("all done") end
 "#;
 
 #[test]
-fn own_scripts_are_divided_and_their_threads_draw_what_those_of_one_process_draw() {
+fn divided_scripts_draw_the_same_values_as_a_single_process() {
     for engine in [Engine::Sqlite, Engine::Postgres, Engine::Mysql] {
         let Some(shop) = Shop::open(engine) else { continue };
         let bench = &shop.bench;
@@ -84,11 +87,11 @@ fn own_scripts_are_divided_and_their_threads_draw_what_those_of_one_process_draw
                 &[&["sysbench"], &fixed[..], &ours, generators, &["run"]].concat(),
             );
             assert_eq!(ended.code, 0, "{ended}");
-            let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             for line in ["total number of events: 202", "other: 0", "write: 202", "all done"] {
-                assert!(told.contains(line), "{line}: {ended}");
+                assert!(reported.contains(line), "{line}: {ended}");
             }
-            assert_eq!(told.matches("Threads started!").count(), 1, "{ended}");
+            assert_eq!(reported.matches("Threads started!").count(), 1, "{ended}");
             let of_all =
                 "SELECT COUNT(*), COUNT(DISTINCT u), MIN(threads), MAX(threads) FROM drawn";
             assert_eq!(shop.ask(of_all), "202 202 4 4", "{ended}");
@@ -142,15 +145,15 @@ fn errors_of_scripts_in_generators_are_shown_and_end_the_run() {
         "function thread_init() if sysbench.tid == 1 then error('early') end end\nfunction event() end\n",
     );
     assert_eq!(early.code, 1, "{early}");
-    for told in ["`thread_init' function failed: own.lua:1: early", "FATAL: generator 1 ("] {
-        assert!(early.stdout.contains(told), "{told}: {early}");
+    for reported in ["`thread_init' function failed: own.lua:1: early", "FATAL: generator 1 ("] {
+        assert!(early.stdout.contains(reported), "{reported}: {early}");
     }
 }
 
 #[test]
-fn what_sysbench_cannot_divide_is_refused() {
+fn sysbench_options_incompatible_with_generators_are_refused() {
     let bench = Bench::new();
-    for (line, told) in [
+    for (line, reported) in [
         (
             &["oltp_read_only", "--generators=2", "run"][..],
             "--generators=2 is more than --threads=1",
@@ -166,6 +169,6 @@ fn what_sysbench_cannot_divide_is_refused() {
     ] {
         let ended = sysbench(&bench, line);
         let all = format!("{}{}", ended.stdout, ended.stderr);
-        assert!(ended.code == 1 && all.contains(told), "{told}: {ended}");
+        assert!(ended.code == 1 && all.contains(reported), "{reported}: {ended}");
     }
 }

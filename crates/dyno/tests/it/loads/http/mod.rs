@@ -9,7 +9,6 @@ use dyno_engine::{Node, TrialInput};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::catalog::OptionValue;
-use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, RequestPlan, StopRule, Trial, WorkloadPlan};
 use dyno_model::record::TrialRecord;
@@ -20,9 +19,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 
 const SECOND: u64 = 1_000_000_000;
-
-struct Silent;
-impl Listener for Silent {}
 
 fn get(name: &str, path: &str) -> RequestPlan {
     RequestPlan {
@@ -80,13 +76,13 @@ fn run_load(
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(trial, Node::alone(target), clients, load, 1, &nobody);
-    let record = native.run_trial(&input, &mut Silent).expect("it is measured");
+    let record = native.run_trial(&input, &mut ()).expect("it is measured");
     assert_eq!(record.counters.check(), Vec::<String>::new(), "the books balance");
     record
 }
 
 #[test]
-fn answers_of_every_shape_are_understood_and_closed_connections_are_made_anew() {
+fn all_response_forms_are_parsed_and_connections_are_reopened() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Checked\r\n\r\n\
                    5;why=not\r\nhello\r\n7\r\n, world\r\n0\r\nChecked: yes\r\n\r\n";
     let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n";
@@ -152,7 +148,7 @@ fn answers_that_have_no_body_leave_the_connection_to_the_next_request() {
 }
 
 #[test]
-fn whatever_a_service_does_wrong_is_counted_as_what_it_is() {
+fn each_http_failure_is_counted_as_its_own_kind() {
     let good = answer("200 OK", "hello, world");
     let say = |text: &str| Reply::Say(text.to_owned());
     let rows = [
@@ -276,7 +272,7 @@ fn requests_go_out_as_the_spec_says_with_values_in_their_places() {
 }
 
 #[test]
-fn requests_are_drawn_by_their_weights_and_connections_closed_where_that_is_asked() {
+fn requests_follow_their_weights_and_can_close_connections() {
     let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
     let rare = get("rare", "/rare");
     let frequent = RequestPlan { weight: 9, ..get("frequent", "/frequent") };

@@ -71,7 +71,7 @@ fn a_service_is_called_by_its_name_where_the_way_to_it_can_be_cut() {
 }
 
 #[test]
-fn a_failing_service_is_told_in_words_without_its_own() {
+fn a_failing_service_is_reported_in_words_without_its_own() {
     let service = Service::new(|heard| Reply::Say(answer("503 Overloaded", &heard.text)));
     let bench = Bench::new();
     bench.file("service.toml", spec(&service, REQUESTS));
@@ -83,7 +83,7 @@ fn a_failing_service_is_told_in_words_without_its_own() {
 }
 
 #[test]
-fn what_does_not_fit_a_service_is_refused_before_anything_is_sent() {
+fn specs_that_do_not_fit_a_service_fail_before_any_request() {
     let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
     let bench = Bench::new();
     let whole = spec(&service, REQUESTS);
@@ -116,7 +116,7 @@ fn what_does_not_fit_a_service_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
+fn invalid_requests_are_explained_without_showing_secrets() {
     let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
     let bench = Bench::new();
     for (requests, words) in [
@@ -188,7 +188,7 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
 }
 
 #[test]
-fn a_service_whose_way_is_cut_is_waited_for_no_longer_than_its_clients_want_and_found_again() {
+fn a_disconnected_service_times_out_and_is_reached_again() {
     let service = Service::new(|_| Reply::Say(answer("200 OK", "hello")));
     let bench = Bench::new();
     let spec = spec(&service, "[[workload.request]]\nname = \"read\"\npath = \"/\"\n")

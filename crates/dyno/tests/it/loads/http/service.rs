@@ -101,7 +101,7 @@ fn serve(shared: &Shared, socket: &TcpStream) {
             heard.push(text.clone());
             heard.len() - 1
         };
-        let is_said = match (shared.script)(&Heard { text, number }) {
+        let is_reported = match (shared.script)(&Heard { text, number }) {
             Reply::Say(answer) => output.write_all(answer.as_bytes()).is_ok(),
             Reply::SayBytewise(answer) => {
                 answer.bytes().all(|byte| output.write_all(&[byte]).is_ok())
@@ -113,7 +113,7 @@ fn serve(shared: &Shared, socket: &TcpStream) {
             }
             Reply::Silence => false,
         };
-        if !is_said {
+        if !is_reported {
             let _ = input.read_to_end(&mut Vec::new());
             return;
         }

@@ -1,29 +1,29 @@
 //! Series of charts: systems with their levels, and the names of the series.
 
-use crate::model::LineName;
+use crate::model::SeriesName;
 use dyno_model::plan::{Configuration, Plan};
 use dyno_model::words::short_factor;
 use std::collections::BTreeSet;
 
 /// Series in the order in which the plan's configurations first need them, and the index of each
 /// configuration's series.
-pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
+pub(crate) fn all_series(plan: &Plan) -> (Vec<SeriesName>, Vec<usize>) {
     let varied = varied(&plan.factors, &plan.configurations.iter().collect::<Vec<_>>());
-    let mut lines: Vec<LineName> = Vec::new();
-    let line_of = plan
+    let mut series: Vec<SeriesName> = Vec::new();
+    let series_of = plan
         .configurations
         .iter()
         .map(|configuration| {
-            let same = |line: &LineName| {
-                line.system == configuration.system && line.levels == configuration.levels
+            let same = |series: &SeriesName| {
+                series.system == configuration.system && series.levels == configuration.levels
             };
-            lines.iter().position(same).unwrap_or_else(|| {
-                lines.push(line_name(plan, configuration, &varied));
-                lines.len() - 1
+            series.iter().position(same).unwrap_or_else(|| {
+                series.push(series_name(plan, configuration, &varied));
+                series.len() - 1
             })
         })
         .collect();
-    (lines, line_of)
+    (series, series_of)
 }
 
 /// For each factor, whether the configurations have more than one level of it.
@@ -45,7 +45,11 @@ pub fn level_name(factor: &str, level: &str) -> String {
 }
 
 /// `System (level, level)`, with only the factors that vary.
-pub(crate) fn line_name(plan: &Plan, configuration: &Configuration, varied: &[bool]) -> LineName {
+pub(crate) fn series_name(
+    plan: &Plan,
+    configuration: &Configuration,
+    varied: &[bool],
+) -> SeriesName {
     let system = &plan.systems[configuration.system];
     let levels: Vec<String> = plan
         .factors
@@ -60,7 +64,7 @@ pub(crate) fn line_name(plan: &Plan, configuration: &Configuration, varied: &[bo
     } else {
         format!("{} ({})", system.name, levels.join(", "))
     };
-    LineName {
+    SeriesName {
         label,
         system: configuration.system,
         system_name: system.name.clone(),

@@ -1,0 +1,9 @@
+//! Locking.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex even if a thread panicked while holding it. All such data is consistent between
+/// any two changes.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
