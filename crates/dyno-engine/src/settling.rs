@@ -216,6 +216,6 @@ mod tests {
     fn sessions_that_never_end_are_awaited_only_up_to_the_limit() {
         let mut sessions = Scripted { left: vec![7, 9], reported: Vec::new(), obey: false };
         assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_millis(1))), Ok(2));
-        assert_eq!(sessions.reported, [7, 9], "each is told once");
+        assert_eq!(sessions.reported, [7, 9], "each is reported once");
     }
 }

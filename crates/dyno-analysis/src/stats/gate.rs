@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn interactions_of_a_closed_question_are_not_told() {
+    fn closed_questions_report_no_interactions() {
         let mut noise = Noise::of(41);
         let judged = judge_alone(&[question(&mut noise, &[0.0; 6])]).remove(0);
         assert!(!judged.is_open && judged.interactions[0] >= 0.05, "{judged:?}");

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn options_may_be_written_in_all_forms_of_getopt() {
+    fn options_are_accepted_in_every_form_of_getopt() {
         for line in
             [&["-c10"][..], &["-c", "10"], &["--client=10"], &["--client", "10"], &["--cl=10"]]
         {

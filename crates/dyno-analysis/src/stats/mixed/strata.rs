@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_each_side_cannot_be_told_from_the_sides_and_several_can() {
+    fn one_run_per_side_is_confounded_with_the_side_and_several_are_not() {
         // Two configurations (cells 0, 1 of base and 2, 3 of new), two blocks each.
         let run = |cells: [usize; 2], run| {
             cells.into_iter().flat_map(move |cell| [1, 2].map(|block| (cell, run, block)))

@@ -6,6 +6,9 @@ use std::fs;
 /// Columns of a line of a comment.
 const COLUMNS: usize = 100;
 
+/// Characters of the name of a function, so that those of tests are statements and not stories.
+const NAME_MAX: usize = 66;
+
 /// Words that no identifier contains, each with the term that the field uses.
 const BANNED: &[(&str, &str)] = &[
     ("treatment", "configuration"),
@@ -23,6 +26,10 @@ const BANNED: &[(&str, &str)] = &[
     ("invitation", "credentials"),
     ("kept_behind", "fell behind"),
     ("unwell", "unhealthy"),
+    ("course", "time series"),
+    ("in_all", "total"),
+    ("told", "reported"),
+    ("trouble", "problem"),
 ];
 
 /// An identifier in lower case, its words joined and surrounded by underscores.
@@ -65,6 +72,23 @@ fn identifiers_use_the_terms_of_the_field() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// The name of a function that begins in a line, if it is too long.
+fn long_name(line: &str) -> Option<&str> {
+    let name = line.split_once("fn ")?.1.split(['(', '<']).next()?;
+    (name.len() > NAME_MAX && !name.contains(' ')).then_some(name)
+}
+
+#[test]
+fn names_of_functions_have_at_most_66_characters() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        for (number, line) in code_lines(&path) {
+            wrong.extend(long_name(&line).map(|name| format!("{}:{number}: {name}", shown(&path))));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
 #[test]
 fn lines_of_comments_have_at_most_100_columns() {
     let mut wrong = Vec::new();
@@ -77,10 +101,13 @@ fn lines_of_comments_have_at_most_100_columns() {
 }
 
 #[test]
-fn a_banned_identifier_and_a_long_comment_are_found() {
+fn banned_identifiers_and_long_names_and_comments_are_found() {
     assert_eq!(banned("let of_crew = 1;").map(|(word, _)| *word), Some("crew"));
     assert_eq!(banned("struct WholePlotName;").map(|(word, _)| *word), Some("whole_plot"));
     assert_eq!(banned("let screw = rescribe();"), None);
+    let name = "a".repeat(NAME_MAX + 1);
+    assert_eq!(long_name(&format!("    pub async fn {name}<T>(it: T) {{")), Some(name.as_str()));
+    assert_eq!(long_name(&format!("fn {}() {{", &name[1..])), None);
     let long = "word ".repeat(20);
     assert!(is_too_long(&format!("    /// {long}")));
     assert!(!is_too_long(&format!("    let {long}")) && !is_too_long(&format!("// | {long}")));
