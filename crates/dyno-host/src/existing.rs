@@ -1,5 +1,6 @@
 //! Systems that dyno did not start: their password, version and settings.
 
+use crate::ask::ask;
 use crate::control_connection::{ControlConnection, QueryResult};
 use crate::engine::queries;
 use crate::error::HostError;
@@ -16,6 +17,7 @@ use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A system after a successful connection.
@@ -57,6 +59,7 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
                 wrong_address(&place, &errors[0])
             })
         }
+        PasswordSource::Command(command) => printed_password(command),
         PasswordSource::File(path) => {
             let text = dyno_files::read_text(path, SCRIPT_MAX)
                 .map_err(|error| unreadable(path, &error))?;
@@ -70,6 +73,41 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             }
         }
     }
+}
+
+/// The first line that a shell command prints. No error contains its output: a command that fails
+/// may have printed the password before, and its messages may contain another secret.
+fn printed_password(command: &str) -> Result<Secret, HostError> {
+    let refused = |reason: String| {
+        HostError::new(format!(
+            "`password_command` {reason}\nhint: run it by hand in this folder; dyno does not show \
+             its output and messages, because they may contain the password"
+        ))
+    };
+    let mut shell = Command::new("/bin/sh");
+    let answer = ask(shell.args(["-c", command]).stdout(Stdio::piped()).stderr(Stdio::null()))
+        .map_err(|error| refused(format!("could not be started: {error}")))?;
+    match answer.status {
+        Some(status) if status.success() => {}
+        Some(status) => return Err(refused(format!("failed: {status}"))),
+        None => return Err(refused("did not end in time and was killed".to_owned())),
+    }
+    match answer.text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Secret::new(line)),
+        _ => Err(refused("printed no first line".to_owned())),
+    }
+}
+
+/// Gives the next connections to a system the current password, if a command prints it: a token
+/// expires, so one from the beginning of a run would soon be rejected.
+///
+/// # Errors
+/// When the command fails or prints nothing.
+pub fn renew_password(system: &ExistingSystem, target: &mut Target) -> Result<(), HostError> {
+    if let PasswordSource::Command(command) = &system.password {
+        target.password = printed_password(command)?;
+    }
+    Ok(())
 }
 
 /// A plan read from results does not contain a URL's password.
@@ -129,7 +167,8 @@ fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, H
 ///
 /// # Errors
 /// When the variable with the password is not set, when the file cannot be read or has no entry,
-/// and when a required certificate is not named. Errors never contain the password.
+/// when the command that prints it fails, and when a required certificate is not named. Errors
+/// never contain the password.
 pub fn target(
     system: &ExistingSystem,
     query_mode: QueryMode,
@@ -329,6 +368,7 @@ fn wrong_password(
         PasswordSource::UrlVariable(name) => format!("the URL in the variable {name}"),
         PasswordSource::Environment(name) => format!("the variable {name}"),
         PasswordSource::File(path) => format!("the file {}", path.display()),
+        PasswordSource::Command(_) => "`password_command`".to_owned(),
         PasswordSource::None if std::env::var_os(variable).is_some() => {
             format!("the variable {variable}")
         }
@@ -442,6 +482,22 @@ mod tests {
         assert!(error.contains("empty first line"), "{error}");
         let error = of(PasswordSource::File("/nonexistent/pw".into())).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/pw"), "{error}");
+    }
+
+    #[test]
+    fn the_password_is_the_first_line_that_its_command_prints() {
+        let of = |command: &str| of(PasswordSource::Command(command.to_owned()));
+        let printed = of("printf 's3cret \\nsecond line\\n'; echo s3cret-message >&2").unwrap();
+        assert_eq!(printed.reveal(), "s3cret ");
+        for (command, reason) in [
+            ("echo s3cret; echo s3cret >&2; exit 7", "failed: exit status: 7"),
+            ("true", "printed no first line"),
+            ("kill -9 $$", "failed: signal: 9"),
+        ] {
+            let error = of(command).unwrap_err().to_string();
+            assert!(error.contains(&format!("`password_command` {reason}")), "{error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
     }
 
     #[test]

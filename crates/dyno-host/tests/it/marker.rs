@@ -159,6 +159,15 @@ fn a_marker_not_written_by_dyno_is_ignored() {
         );
         ask(&target, "DROP VIEW dyno_marker");
         ask(&target, "ALTER TABLE signed RENAME TO dyno_marker");
+        if target.engine == Engine::Mysql {
+            let trigger = "CREATE TRIGGER kept BEFORE INSERT ON dyno_marker FOR EACH ROW SET NEW.run = 'r'";
+            ask(&target, trigger);
+            let refused = claim(&target, &options).err();
+            let refused =
+                refused.unwrap_or_else(|| panic!("{kind}: a trigger is ignored")).to_string();
+            assert!(refused.contains("was not written by dyno"), "{kind}: {refused}");
+            ask(&target, "DROP TRIGGER kept");
+        }
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), [""; 0], "{kind}");
         assert_eq!(ask(&target, "SELECT count(*) FROM customers").first(), Some("0"), "{kind}");
     }

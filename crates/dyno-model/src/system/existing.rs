@@ -106,6 +106,9 @@ pub enum PasswordSource {
     Environment(String),
     /// The first line of this file.
     File(PathBuf),
+    /// The first line that this shell command prints, such as a token that expires. It is run again
+    /// for each trial.
+    Command(String),
     /// The entry for this account in the file of the database's own client programs: `PGPASSFILE`
     /// or `~/.pgpass`, `~/.my.cnf`.
     ClientFile,

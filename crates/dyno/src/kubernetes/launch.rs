@@ -167,6 +167,10 @@ fn check(plan: &Plan, arguments: &LaunchArguments) -> Result<(), Failure> {
                      SHOP_PASSWORD=SECRET/KEY",
                 ));
             }
+            PasswordSource::Command(_) => {
+                let text = format!("`{name}`: the pod has no programs for `password_command`");
+                return Err(refused(text).help("passwords: `password_env` and --secret"));
+            }
             PasswordSource::Environment(variable) | PasswordSource::UrlVariable(variable)
                 if arguments.secret.iter().all(|it| it.variable != *variable) =>
             {

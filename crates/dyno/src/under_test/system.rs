@@ -5,7 +5,7 @@ use dyno_engine::Node;
 use dyno_host::HostError;
 use dyno_host::copies;
 use dyno_host::counters::{self, WriteMarks};
-use dyno_host::existing::ConnectedSystem;
+use dyno_host::existing::{self, ConnectedSystem};
 use dyno_host::hooks::ExclusiveSlot;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
@@ -15,7 +15,7 @@ use dyno_host::server::{FaultNode, RunningServer};
 use dyno_host::settings::RoundedSetting;
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
-use dyno_model::plan::{EndpointPlan, Via};
+use dyno_model::plan::{EndpointPlan, ExistingSystem, Via};
 use dyno_model::reason::Reason;
 use dyno_model::target::{QueryMode, Target};
 use dyno_model::version::ServerVersion;
@@ -169,6 +169,16 @@ impl Ready {
             Source::Managed(server) => self.within_limit(server.target()),
             Source::Existing(existing) => existing.target.clone(),
         }
+    }
+
+    /// Gives the clients of the next trial the current password of an existing system.
+    pub(crate) fn renew_password(&mut self, system: &ExistingSystem) -> Result<(), HostError> {
+        let Source::Existing(connected) = &mut self.source else { return Ok(()) };
+        existing::renew_password(system, &mut connected.target)?;
+        if let Some(original) = &mut self.original {
+            original.password = connected.target.password.clone();
+        }
+        Ok(())
     }
 
     /// The start times of the system; `time` is the time until it answered.

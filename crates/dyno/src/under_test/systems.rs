@@ -137,6 +137,11 @@ impl<'p> Systems<'p> {
         if self.slots[system].ready.is_some()
             && self.slots[system].restart_group == Some(restart_group)
         {
+            if let (SystemSource::Existing(source), Some(ready)) =
+                (&plan.systems[system].source, &mut self.slots[system].ready)
+            {
+                ready.renew_password(source)?;
+            }
             return Ok(self.check_claims(system)?);
         }
         if plan.is_split() {
@@ -606,6 +611,10 @@ impl<'p> Systems<'p> {
     /// Stops a system that was started for this run; restores an existing one to its previous
     /// state.
     fn stop_and_clean_up(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
+        if let SystemSource::Existing(source) = &self.plan.systems[system].source {
+            // Otherwise the earlier password is tried.
+            let _ = ready.renew_password(source);
+        }
         ready.ways.into_iter().for_each(|(_, running)| report_problems(running.stop(), listener));
         let stopped = match ready.source {
             Source::Managed(server) => Some(server.stop().problems),

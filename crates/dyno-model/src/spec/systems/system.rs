@@ -320,28 +320,24 @@ fn inside(span: Span, text: &str, part: std::ops::Range<usize>, sources: &[Sourc
     Span::new(span.source, span.start + quote + part.start..span.start + quote + part.end)
 }
 
+/// The keys that name the source of a password.
+const PASSWORD_KEYS: [&str; 4] =
+    ["password_env", "password_file", "password_command", "password_client"];
+
 fn password(fields: &Fields<'_>) -> PasswordSource {
-    let variable = fields.text("password_env");
-    let file = fields.text("password_file");
-    if fields.boolean("password_client") == Some(true) {
-        if let Some(other) = fields.node("password_env").or_else(|| fields.node("password_file")) {
-            let message =
-                "`password_client` cannot be combined with another source of the password";
-            fields.problems.refuse(other.span, message, "remove one of them");
-        }
-        return PasswordSource::ClientFile;
+    let sources = [
+        variable_name(fields, "password_env").map(PasswordSource::Environment),
+        fields.text("password_file").map(|path| PasswordSource::File(PathBuf::from(path))),
+        fields.text("password_command").map(|it| PasswordSource::Command(it.to_owned())),
+        (fields.boolean("password_client") == Some(true)).then_some(PasswordSource::ClientFile),
+    ];
+    let mut given = PASSWORD_KEYS.into_iter().zip(sources).filter_map(|(key, it)| Some((key, it?)));
+    let Some((first, source)) = given.next() else { return PasswordSource::None };
+    if let Some((second, _)) = given.next() {
+        let message = format!("`{first}` and `{second}` cannot both be given");
+        fields.refuse(second, message, "remove one of them");
     }
-    match (variable, file) {
-        (None, None) => PasswordSource::None,
-        (Some(_), Some(_)) => {
-            let message = "`password_env` and `password_file` cannot both be given";
-            fields.refuse("password_file", message, "remove one of them");
-            PasswordSource::None
-        }
-        (Some(_), None) => variable_name(fields, "password_env")
-            .map_or(PasswordSource::None, PasswordSource::Environment),
-        (None, Some(file)) => PasswordSource::File(PathBuf::from(file)),
-    }
+    source
 }
 
 /// The name of an environment variable.
@@ -365,7 +361,7 @@ fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
 }
 
 fn refuse_password(fields: &Fields<'_>, reason: &str) {
-    for key in ["password_env", "password_file", "password_client"] {
+    for key in PASSWORD_KEYS {
         if let Some(entry) = fields.table.entry(key) {
             let message = format!("`{key}` has no effect here: {reason}");
             fields.problems.refuse(entry.key_span, message, "remove it");

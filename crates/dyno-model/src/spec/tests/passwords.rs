@@ -76,6 +76,25 @@ fn a_password_in_the_url_is_taken_and_stored_nowhere() {
 }
 
 #[test]
+fn a_password_has_one_source() {
+    let variable = "password_env = \"BENCH_PASSWORD\"";
+    let command = "password_command = \"print-token shop\"";
+    let (_, plan) = parse(input(&GOOD.replace(variable, command)), &catalog()).unwrap();
+    let SystemSource::Existing(far) = &plan.systems[1].source else { panic!("{plan:?}") };
+    assert_eq!(far.password, PasswordSource::Command("print-token shop".to_owned()));
+    let keys = [variable, "password_file = \"f\"", command, "password_client = true"];
+    for (i, first) in keys.iter().enumerate() {
+        for second in &keys[i + 1..] {
+            let both = GOOD.replace(variable, &format!("{second}\n{first}"));
+            let errors = parse(input(&both), &catalog()).unwrap_err().to_string();
+            let [first, second] = [first, second].map(|it| it.split(' ').next().unwrap());
+            let expected = format!("`{first}` and `{second}` cannot both be given");
+            assert!(errors.contains(&expected), "{expected}: {errors}");
+        }
+    }
+}
+
+#[test]
 fn an_address_may_come_from_a_variable() {
     let url = "url = \"mysql://bench@db/bench\"\npassword_env = \"BENCH_PASSWORD\"";
     let text = GOOD.replace(url, "url_env = \"BENCH_URL\"");

@@ -350,6 +350,51 @@ fn a_database_that_is_not_ours_is_not_written_to() {
     }
 }
 
+/// The command counts its runs in a file; it is run again for each trial, because what it prints may
+/// expire.
+#[test]
+fn a_password_that_only_a_command_prints_is_read_again_for_each_trial() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let password = target.password.reveal();
+        let bench = Bench::new();
+        bench.file("token", password);
+        let run = |clients: &str, command: &str, out: &str| {
+            let command = format!("password_command = \"echo >> runs; {command}\"");
+            let system =
+                system(&target).replace(&format!("password_env = \"{PASSWORD}\""), &command);
+            let spec = format!(
+                "title = \"Token\"\n{system}[workload]\nkind = \"rush\"\nrows = 10\n\
+                 variant = \"in-place\"\n[load]\nclients = {clients}\ntransactions = 20\n\
+                 [design]\nblocks = 1\n"
+            );
+            bench.file("token.toml", spec);
+            bench.file("runs", "");
+            let ended = bench.dyno(&["run", "token.toml", "--out", out]);
+            let shown = ended.to_string().contains(password)
+                || bench.path().join(out).exists()
+                    && dyno_testkit::folder_holds(&bench.path().join(out), password);
+            assert!(!shown, "{kind}: the password was shown or stored: {ended}");
+            let runs = std::fs::read_to_string(bench.path().join("runs")).expect("the file");
+            (ended, runs.lines().count())
+        };
+        let (ended, once) = run("[1]", "cat token", "one");
+        assert!(ended.is_done(), "{kind}: {ended}");
+        let (ended, twice) = run("[1, 2]", "cat token", "two");
+        assert!(ended.is_done(), "{kind}: {ended}");
+        assert_eq!((records(&bench.path().join("two")).len(), twice), (2, once + 1), "{kind}");
+        // The output of a command that fails is neither used nor shown.
+        let (refused, _) = run("[1]", "cat token; cat token >&2; exit 7", "no");
+        assert_eq!(refused.code, 4, "{kind}: {refused}");
+        let told = "`password_command` failed: exit status: 7";
+        assert!(refused.stderr.contains(told), "{kind}: {refused}");
+        let (refused, _) = run("[1]", "echo wrong", "no");
+        assert_eq!(refused.code, 4, "{kind}: {refused}");
+        assert!(refused.stderr.contains("which came from `password_command`"), "{kind}: {refused}");
+    }
+}
+
 #[test]
 fn too_many_clients_for_the_server_are_refused_before_anything_runs() {
     let Some(server) = running_server(ServerKind::Postgres, &[]) else { return };

@@ -103,6 +103,11 @@ pub static SYSTEM: Section = Section {
             .help("environment variable that holds the password of `url`"),
         key("password_file", "path", "no password").help("file whose first line is the password of \
             `url`"),
+        key("password_command", "shell command", "no password").help(
+            "prints the password of `url` as its first line, such as a token that expires; run in \
+             dyno's working directory with its environment, for preflight, again for each trial \
+             and at the end; it has 20 s",
+        ),
         key("password_client", "`true` or `false`", "`false`").help(
             "the password of `url` is the entry for its host and user in the client programs' own \
              file: `PGPASSFILE` or `~/.pgpass`, `[client]` of `~/.my.cnf`",

@@ -87,6 +87,13 @@ fn specs_that_kubernetes_cannot_run_are_refused_with_a_remedy() {
             "the file /ca.pem of this machine is not in the pod",
             "certificates are not supported yet",
         ),
+        (
+            "url = \"postgres://me@db.example/shop\"\npassword_command = \"echo geheim\"",
+            &[],
+            3,
+            "`S`: the pod has no programs for `password_command`",
+            "`password_env` and --secret",
+        ),
         ("url = \"sqlite:x.db\"", &[], 3, "`S` is part of dyno", "or measure a server"),
         (url, &["--set", "load.clients=2"], 3, "4 generators are more than 2 clients", "lower"),
         (url, &["--secret", "SHOP_PASSWORD"], 2, "write VARIABLE=SECRET/KEY", "--help"),
