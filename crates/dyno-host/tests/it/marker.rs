@@ -160,7 +160,8 @@ fn a_marker_not_written_by_dyno_is_ignored() {
         ask(&target, "DROP VIEW dyno_marker");
         ask(&target, "ALTER TABLE signed RENAME TO dyno_marker");
         if target.engine == Engine::Mysql {
-            let trigger = "CREATE TRIGGER kept BEFORE INSERT ON dyno_marker FOR EACH ROW SET NEW.run = 'r'";
+            let trigger =
+                "CREATE TRIGGER kept BEFORE INSERT ON dyno_marker FOR EACH ROW SET NEW.run = 'r'";
             ask(&target, trigger);
             let refused = claim(&target, &options).err();
             let refused =
