@@ -147,6 +147,8 @@ fn one_line_runs_it_and_says_what_it_is_not() {
     let more = ["--clients", "1", "--duration", "2s", "--limit", "p50 of new-order < 5s"];
     let ended = line(&[&more[..], &["--out", "r"]].concat());
     assert!(ended.is_done(), "{ended}");
+    bench.forget_the_machine("r");
+    let ended = bench.dyno(&["report", "r", "--format", "text"]);
     let reported = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(reported.contains("Rates of new orders are not comparable with tpmC."), "{ended}");
     assert!(reported.contains("new-order-rollback") && reported.contains("(new-order)"), "{ended}");
