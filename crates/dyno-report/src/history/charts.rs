@@ -23,7 +23,7 @@ pub(super) fn figure(
     id: &str,
     lang: Lang,
 ) -> Markup {
-    let title = names::metric(series.metric, lang);
+    let title = crate::tiles::name(series.metric, lang);
     let y_title = metrics::heading(series.metric.into()).map_or("", |heading| heading.text(lang));
     let points = (1..).zip(runs).zip(&series.points);
     let points =
@@ -48,7 +48,7 @@ pub(super) fn figure(
     };
     let description =
         fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = title, over, lines = configuration);
-    let labels = Labels { id, title, description: &description };
+    let labels = Labels { id, title: &title, description: &description };
     let drawn = match runs.len() {
         ..=SMALL_MAX => Drawn::small(labels, |drawing| chart.draw(drawing)),
         _ => Drawn::of(labels, |drawing| chart.draw(drawing)),

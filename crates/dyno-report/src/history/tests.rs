@@ -39,7 +39,7 @@ fn the_data_of_the_charts_are_those_of_the_table_for_programs() {
         for (place, row) in rows.iter().skip(1).enumerate() {
             let value = |value| figures::value(Metric::Throughput.unit(), value);
             let expected = of_name.iter().map(|series| {
-                series.points[place].as_ref().map_or("–".to_owned(), |point| value(point.value))
+                series.points[place].as_ref().map_or("-".to_owned(), |point| value(point.value))
             });
             assert_eq!(row[3..], expected.collect::<Vec<_>>(), "{name}: {row:?}");
             assert_eq!(row[0], format!("2026-11-0{} 08:30:00", place + 1));
