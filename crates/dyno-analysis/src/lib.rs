@@ -27,6 +27,7 @@
 //! * `topology`: which components communicate;
 //! * `gather`: several runs of the same experiment pooled as one;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
+//! * [`history`]: a figure over the runs of an experiment;
 //! * [`pilot`]: how many blocks the next run needs;
 //! * [`figures`]: formatting of plain numbers;
 //! * [`stats`]: Student's t, Welch's test, paired comparison, mixed model, corrections for multiple
@@ -44,6 +45,7 @@ mod descriptive;
 mod estimate;
 pub mod figures;
 mod gather;
+pub mod history;
 mod inference;
 pub mod model;
 mod provenance;

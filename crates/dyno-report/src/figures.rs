@@ -228,7 +228,7 @@ pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
 }
 
 /// Minimum number of values for which a chart draws an interval; with fewer, it draws the values.
-const DRAWN_FROM: u32 = 4;
+pub(crate) const DRAWN_FROM: u32 = 4;
 
 /// The interval that a chart draws around an estimate.
 pub(crate) fn drawn_interval(estimate: &Estimate) -> Option<(f64, f64)> {

@@ -11,7 +11,8 @@
 //! * `test_report`: the contents of a formal test report;
 //!   `grid`: tables of the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison;
-//! * `exports`: formats of CI servers and trackers of benchmarks.
+//! * `exports`: formats of CI servers and trackers of benchmarks;
+//! * `history`: the page of an experiment over its runs.
 //!
 //! # Invariants
 //! Reports are functions of the model: the same model gives the same bytes. No file of a run is
@@ -25,6 +26,7 @@ mod contents;
 mod exports;
 mod figures;
 mod formats;
+mod history;
 mod html;
 mod layout;
 mod messages;
@@ -44,6 +46,7 @@ pub use checkup::{Check, Checkup, check, looking};
 pub use exports::{Export, history, history_files};
 pub use fitted::fitted;
 pub use format::Format;
+pub use history::history_page;
 pub use json::report_schema;
 pub use live::{
     LiveLabel, configuration_name, live_label, live_max, live_rate, metrics_not_sent, no_commits,

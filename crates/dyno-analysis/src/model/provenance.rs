@@ -47,6 +47,12 @@ impl Provenance {
     pub fn is_imported(&self) -> bool {
         !self.systems.is_empty() && self.systems.iter().all(|system| system.kind == IMPORTED)
     }
+
+    /// True when another run had the same workloads and loads.
+    #[must_use]
+    pub fn has_work_of(&self, other: &Self) -> bool {
+        self.workloads == other.workloads && self.loads == other.loads
+    }
 }
 
 /// One system.

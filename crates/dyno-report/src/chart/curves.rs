@@ -25,6 +25,9 @@ pub(crate) struct CurveChart {
     /// True when the x axis shows measured values, starting at zero; otherwise it shows labelled
     /// levels.
     pub(crate) is_measured: bool,
+    /// False when small differences between large values matter. Logarithmic axes and those of
+    /// ratios never begin at zero.
+    pub(crate) begins_at_zero: bool,
     /// Panels, all on the same axes unless they have their own.
     pub(crate) panels: Vec<CurvePanel>,
     /// Number of columns of panels; `None`: derived from the number of panels.
@@ -45,6 +48,7 @@ pub(crate) struct CurvePanel {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve {
+    /// Its name; empty for the only curve of a chart that is named elsewhere.
     pub(crate) label: String,
     pub(crate) slot: Slot,
     pub(crate) style: Style,
@@ -117,7 +121,7 @@ impl Span {
     /// response times span more than one order of magnitude, if whole lines differ by a factor of
     /// 100, or if whole panels differ so much that the lines of the lowest would coincide with its
     /// axis.
-    fn of(panels: &[&CurvePanel], quantity: Quantity) -> Self {
+    fn of(panels: &[&CurvePanel], quantity: Quantity, begins_at_zero: bool) -> Self {
         let curves = || panels.iter().flat_map(|panel| &panel.curves);
         let points = || curves().flat_map(|curve| &curve.points);
         let values = || {
@@ -153,8 +157,13 @@ impl Span {
             Self { spread: ScaleKind::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
             let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
+            let from = intervals().map(|(from, _)| from).fold(low, f64::min);
+            let from = from.max(low * (1.0 - INTERVAL_ALLOWANCE));
             // Ratios have no natural zero.
-            let low = if quantity == Quantity::Ratio && low.is_finite() { low * 0.95 } else { 0.0 };
+            let has_no_zero = quantity == Quantity::Ratio || !begins_at_zero;
+            let is_zero = |point: &CurvePoint| point.value.is_some_and(|value| value <= 0.0);
+            let has_no_zero = has_no_zero && low.is_finite() && !points().any(is_zero);
+            let low = if has_no_zero { from * 0.95 } else { 0.0 };
             Self { spread: ScaleKind::Linear, low, high }
         }
     }
@@ -208,8 +217,8 @@ impl Layout {
         let left = label_room(&span.ticks(probe, chart.quantity)) + 20.0;
         let has_aside = columns == 2 && count == 2 && chart.panels[1].has_own_axis;
         let first_share = if has_aside { 0.62 } else { 1.0 / columns as f64 };
-        let widest =
-            chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
+        let labels = chart.curves().map(|curve| &curve.label).filter(|label| !label.is_empty());
+        let widest = labels.map(|label| width_em(label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let room = (width - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
         let most = chart.panels.iter().map(|panel| panel.curves.len()).max().unwrap_or(0);
         let fits =
@@ -269,7 +278,7 @@ impl CurveChart {
     pub(super) fn shared_span(&self) -> Span {
         let shared: Vec<&CurvePanel> =
             self.panels.iter().filter(|panel| !panel.has_own_axis).collect();
-        Span::of(&shared, self.quantity)
+        Span::of(&shared, self.quantity, self.begins_at_zero)
     }
 
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
@@ -283,7 +292,10 @@ impl CurveChart {
         }
         let mut bottom = top;
         for (i, panel) in self.panels.iter().enumerate() {
-            let own = if panel.has_own_axis { Span::of(&[panel], self.quantity) } else { span };
+            let own = match panel.has_own_axis {
+                true => Span::of(&[panel], self.quantity, self.begins_at_zero),
+                false => span,
+            };
             let probe = layout.frame(i, panel, 0.0, top);
             let own_room = label_room(&own.ticks(probe, self.quantity));
             let frame = layout.frame(i, panel, own_room, top);

@@ -246,7 +246,7 @@ pub(crate) fn legend(
     let (mut x, mut y) = (left, top + ROW / 2.0);
     let mut shown: Vec<Key> = Vec::new();
     for key in keys {
-        if shown.contains(&key) {
+        if shown.contains(&key) || key.label.is_empty() {
             continue;
         }
         let label = shortened(&key.label, width - 40.0, MEDIUM);

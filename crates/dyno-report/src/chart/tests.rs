@@ -174,6 +174,7 @@ fn throughput_axis_is_logarithmic_when_a_panel_would_be_flat() {
             panels: values.iter().copied().map(panel).collect(),
             columns: None,
             is_measured: false,
+            begins_at_zero: true,
         };
         chart.shared_span().spread == super::scale::ScaleKind::Logarithmic
     };
@@ -221,12 +222,13 @@ proptest! {
 
     #[test]
     fn curves_stay_inside_the_picture(
-        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), is_measured in any::<bool>(),
+        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(),
+        is_measured in any::<bool>(), begins_at_zero in any::<bool>(),
     ) {
         let text = || "axis".to_owned();
         let chart = CurveChart {
             x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
-            panels, columns: None, is_measured,
+            panels, columns: None, is_measured, begins_at_zero,
         };
         assert_inside(|drawing| chart.draw(drawing));
     }

@@ -6,6 +6,7 @@
 
 use crate::breaks;
 use crate::figures;
+use dyno_model::plan::ComparisonMetric;
 use dyno_model::units::Nanos;
 
 /// Estimated width of a text in em: 1 for wide East Asian characters, less for Latin ones by their
@@ -89,6 +90,12 @@ pub(crate) enum Quantity {
     Percent,
     /// A ratio, 1 for equal.
     Ratio,
+}
+
+impl Quantity {
+    pub(crate) fn of(metric: ComparisonMetric) -> Self {
+        if metric.is_more_better() { Self::Number } else { Self::Time }
+    }
 }
 
 /// Formats a quantity as an axis label. `step` is the distance between labels, which determines the

@@ -39,8 +39,10 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
     let begun =
         side.runs.iter().map(|run| run.started_at.as_str()).filter(|time| !time.is_empty()).min();
     let ended = side.runs.iter().map(|run| run.ended_at.as_str()).max();
-    let (from, to) =
-        (to_the_second(begun.unwrap_or_default()), to_the_second(ended.unwrap_or_default()));
+    let (from, to) = (
+        names::to_the_second(begun.unwrap_or_default()),
+        names::to_the_second(ended.unwrap_or_default()),
+    );
     // Avoids repeating the same date.
     let to = match (from.split_once(' '), to.split_once(' ')) {
         (Some((day, _)), Some((also, time))) if day == also => time,
@@ -51,11 +53,6 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
     let line = fill!(compare::SIDE, lang, folder, runs, valid, measured, from, to);
     let systems = fill!(notes::NOTE_SYSTEMS, lang, systems = list(lang, &side.systems));
     [line, systems].join(lang.space)
-}
-
-/// Converts a time in RFC 3339 to the format `2026-11-21 08:45:00`.
-fn to_the_second(time: &str) -> String {
-    time.get(..19).unwrap_or("?").replace('T', " ")
 }
 
 /// How verdicts were determined, and why some are missing.

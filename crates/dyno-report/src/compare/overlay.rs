@@ -82,17 +82,18 @@ fn chart(
     panels: Vec<CurvePanel>,
     lang: Lang,
 ) -> CurveChart {
-    let (y_title, logarithmic, quantity) = if metric.is_more_better() {
-        (page::CHART_THROUGHPUT, page::CHART_THROUGHPUT_LOG, Quantity::Number)
+    let (y_title, logarithmic) = if metric.is_more_better() {
+        (page::CHART_THROUGHPUT, page::CHART_THROUGHPUT_LOG)
     } else {
-        (page::CHART_TIME, page::CHART_TIME_LOG, Quantity::Time)
+        (page::CHART_TIME, page::CHART_TIME_LOG)
     };
     CurveChart {
         x_title: over.text(lang).to_owned(),
         y_title: y_title.text(lang).to_owned(),
         y_title_logarithmic: logarithmic.text(lang).to_owned(),
-        quantity,
+        quantity: Quantity::of(metric),
         is_measured: is_over_time,
+        begins_at_zero: true,
         columns: None,
         panels,
     }
@@ -144,7 +145,7 @@ fn point(
     metric: ComparisonMetric,
     lang: Lang,
 ) -> CurvePoint {
-    let quantity = if metric.is_more_better() { Quantity::Number } else { Quantity::Time };
+    let quantity = Quantity::of(metric);
     let clients = names::clients(&[pair.name.clients], lang);
     let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
     let series = compare::side(side, lang);

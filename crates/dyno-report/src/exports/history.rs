@@ -2,7 +2,7 @@
 //! finds change points. Otava needs a number in every cell: runs without a value are in the table
 //! only.
 
-use super::series::{points, table};
+use super::series::{series, table};
 use crate::csv::Sheet;
 use crate::json::indented;
 use dyno_analysis::model::ReportModel;
@@ -19,26 +19,20 @@ pub fn history(models: &[ReportModel]) -> String {
 /// `otava.yaml`, with which `otava analyze all` analyses all series.
 #[must_use]
 pub fn history_files(models: &[ReportModel]) -> Vec<(String, String)> {
-    let runs: Vec<_> = models.iter().map(|model| (&model.provenance, points(model))).collect();
-    let mut series = Vec::new();
-    for point in runs.iter().flat_map(|(_, points)| points) {
-        if !series.iter().any(|(name, _)| *name == point.series()) {
-            series.push((point.series(), point.metric));
-        }
-    }
+    let series = series(&models.iter().collect::<Vec<_>>());
     let mut files = vec![("history.csv".to_owned(), history(models))];
     let mut tests = Map::new();
-    for (number, (name, metric)) in (1..).zip(&series) {
+    for (number, series) in (1..).zip(&series) {
         let mut sheet = Sheet::default();
         sheet.line(["time", "run", "value"]);
-        for (provenance, points) in &runs {
-            if let Some(point) = points.iter().find(|point| point.series() == *name) {
+        for (ReportModel { provenance, .. }, point) in models.iter().zip(&series.points) {
+            if let Some(point) = point {
                 let value = point.value.to_string();
                 sheet.line([&provenance.started_at, &provenance.run, &value]);
             }
         }
         let file = format!("series-{number:03}.csv");
-        let direction = if metric.is_more_better() { 1 } else { -1 };
+        let direction = if series.metric.is_more_better() { 1 } else { -1 };
         let test = json!({
             "type": "csv",
             "file": file,
@@ -46,10 +40,10 @@ pub fn history_files(models: &[ReportModel]) -> Vec<(String, String)> {
             "attributes": ["run"],
             "metrics": { "value": { "column": "value", "direction": direction } },
         });
-        tests.insert(name.clone(), test);
+        tests.insert(series.name.clone(), test);
         files.push((file, sheet.text()));
     }
-    let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     // JSON is YAML, with the quotes that names need.
     let settings = json!({ "tests": tests, "test_groups": { "all": names } });
     files.push(("otava.yaml".to_owned(), indented(&settings)));

@@ -4,7 +4,7 @@
 
 mod history;
 mod junit;
-mod series;
+pub(crate) mod series;
 #[cfg(test)]
 mod tests;
 mod trackers;

@@ -2,12 +2,13 @@
 
 use crate::csv::{Sheet, word};
 use crate::messages::{EN, names};
-use dyno_analysis::model::{Figure, Metric, Range, ReportModel, Validity};
+use dyno_analysis::model::{Estimate, Figure, Metric, Range, ReportModel, Validity};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::printable;
+use std::collections::HashMap;
 
 /// The metrics that are followed.
-const METRICS: [ComparisonMetric; 7] = [
+pub(crate) const METRICS: [ComparisonMetric; 7] = [
     ComparisonMetric::Throughput,
     ComparisonMetric::MeanMs,
     ComparisonMetric::P50Ms,
@@ -19,12 +20,13 @@ const METRICS: [ComparisonMetric; 7] = [
 
 /// A figure of a configuration in one run. A lower bound is none, because programs that follow
 /// benchmarks would take it for a value.
-pub(super) struct Point {
+pub(crate) struct Point {
     /// Name of the configuration; the same in every run.
-    pub(super) configuration: String,
-    pub(super) metric: ComparisonMetric,
-    pub(super) value: f64,
-    pub(super) interval: Option<Range>,
+    pub(crate) configuration: String,
+    pub(crate) metric: ComparisonMetric,
+    pub(crate) value: f64,
+    /// The mean with its interval, if it is a mean over trials.
+    pub(crate) estimate: Option<Estimate>,
 }
 
 impl Point {
@@ -32,10 +34,23 @@ impl Point {
         self.metric.into()
     }
 
+    pub(crate) fn interval(&self) -> Option<Range> {
+        self.estimate?.interval
+    }
+
     /// Name of its series, which is unique in a run.
     pub(super) fn series(&self) -> String {
         format!("{}: {}", self.configuration, self.measure().id())
     }
+}
+
+/// A figure of a configuration over runs.
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) configuration: String,
+    pub(crate) metric: ComparisonMetric,
+    /// A point per run; `None` if the run has no value.
+    pub(crate) points: Vec<Option<Point>>,
 }
 
 /// The figures of a run, by configuration.
@@ -46,46 +61,62 @@ pub(super) fn points(model: &ReportModel) -> Vec<Point> {
             .into_iter()
             .filter_map(move |metric| Some((index, metric, row.figures.get(metric)?)))
     });
-    let points =
-        figures.filter(|(.., figure)| !figure.is_bound()).map(|(index, metric, figure)| {
-            let configuration = names::configuration(model, index, EN);
-            let interval = match figure {
-                Figure::Mean(estimate) => estimate.interval,
-                _ => None,
-            };
-            Point {
-                configuration: printable::line(&configuration).into_owned(),
-                metric,
-                value: figure.value(),
-                interval,
-            }
-        });
+    let points = figures.filter(|(.., figure)| !figure.is_bound());
+    let points = points.map(|(index, metric, figure)| Point {
+        configuration: configuration(model, index),
+        metric,
+        value: figure.value(),
+        estimate: match figure {
+            Figure::Mean(estimate) => Some(estimate),
+            _ => None,
+        },
+    });
     points.collect()
+}
+
+/// Name of a configuration, which is the same in every run and language.
+pub(crate) fn configuration(model: &ReportModel, index: usize) -> String {
+    printable::line(&names::configuration(model, index, EN)).into_owned()
+}
+
+/// Index of the configuration of this name.
+pub(crate) fn place(model: &ReportModel, name: &str) -> Option<usize> {
+    (0..model.configurations.len()).find(|index| configuration(model, *index) == name)
+}
+
+/// All series of these runs, by the run in which they first have a value.
+pub(crate) fn series(runs: &[&ReportModel]) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (run, model) in runs.iter().enumerate() {
+        for point in points(model) {
+            let name = point.series();
+            let place = *places.entry(name.clone()).or_insert(all.len());
+            if place == all.len() {
+                let (configuration, metric) = (point.configuration.clone(), point.metric);
+                let points = runs.iter().map(|_| None).collect();
+                all.push(Series { name, configuration, metric, points });
+            }
+            all[place].points[run] = Some(point);
+        }
+    }
+    all
 }
 
 /// A row per run: start, name of the run, its validity, and a column per series. A value that a run
 /// does not have is an empty cell. Runs without valid trials are `invalid`, and those of which some
 /// configuration is, `partly-invalid`.
-pub(super) fn table(models: &[&ReportModel]) -> String {
-    let runs: Vec<(&ReportModel, Vec<Point>)> =
-        models.iter().map(|model| (*model, points(model))).collect();
-    let mut series: Vec<String> = Vec::new();
-    for point in runs.iter().flat_map(|(_, points)| points) {
-        if !series.contains(&point.series()) {
-            series.push(point.series());
-        }
-    }
+pub(super) fn table(runs: &[&ReportModel]) -> String {
+    let series = series(runs);
     let mut sheet = Sheet::default();
     let heads = ["time", "run", "dyno_version", "validity"];
-    sheet.line(heads.into_iter().chain(series.iter().map(String::as_str)));
-    for (model, points) in &runs {
+    sheet.line(heads.into_iter().chain(series.iter().map(|series| series.name.as_str())));
+    for (run, model) in runs.iter().enumerate() {
         let provenance = &model.provenance;
         let validity = validity(model);
         let about = [&provenance.started_at, &provenance.run, &provenance.dyno_version, &validity];
-        let values = series.iter().map(|name| {
-            let point = points.iter().find(|point| point.series() == *name);
-            point.map(|point| point.value.to_string()).unwrap_or_default()
-        });
+        let value = |point: &Point| point.value.to_string();
+        let values = series.iter().map(|it| it.points[run].as_ref().map(value).unwrap_or_default());
         sheet.line(about.into_iter().cloned().chain(values));
     }
     sheet.text()

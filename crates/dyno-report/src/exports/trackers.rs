@@ -23,8 +23,8 @@ pub(super) fn bmf(model: &ReportModel) -> String {
     for point in points(model) {
         let metric = ComparisonMetric {
             value: point.value,
-            lower_value: point.interval.map(|interval| interval.low),
-            upper_value: point.interval.map(|interval| interval.high),
+            lower_value: point.interval().map(|interval| interval.low),
+            upper_value: point.interval().map(|interval| interval.high),
         };
         let measure = slug(&point);
         benchmarks.entry(point.configuration).or_default().insert(measure, metric);
@@ -58,7 +58,7 @@ pub(super) fn github(model: &ReportModel, is_more_better: bool) -> String {
             name: point.series(),
             unit: figures::symbol(point.measure().unit()),
             value: point.value,
-            range: point.interval.map(|interval| {
+            range: point.interval().map(|interval| {
                 let end = |value| figures::value(point.measure().unit(), value);
                 format!("{} .. {}", end(interval.low), end(interval.high))
             }),

@@ -4,7 +4,8 @@
 
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    Estimate, HeatColumn, Metric, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
+    Estimate, Figures, HeatColumn, Metric, Range, RepeatDot, ReportModel, Timeline, TimelinePoint,
+    TrialRow, Validity,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_store::fixture::Shape;
@@ -195,6 +196,35 @@ fn long_names() -> ReportModel {
         name.clone_into(&mut system.name);
     }
     model
+}
+
+/// Five runs of an experiment on successive days, with throughputs of 100 %, 110 %, 90 %, none for
+/// the first configuration, and 125 % of those of the first run. Their
+/// names look like markup.
+pub(crate) fn history() -> Vec<ReportModel> {
+    let run = |(day, percent): (u32, f64)| {
+        let mut model = failures();
+        "<img src=x onerror=alert(1)>".clone_into(&mut model.title);
+        model.provenance.run = format!("2026-11-0{day}T00-00-00Z-<b>'\"&{day}");
+        model.provenance.started_at = format!("2026-11-0{day}T08:30:00.000Z");
+        for line in &mut model.lines {
+            line.label.push_str(" <script>alert(1)</script>");
+        }
+        for row in &mut model.configurations {
+            let scaled = row.figures.estimate(Metric::Throughput).map(|it| Estimate {
+                mean: it.mean * percent / 100.0,
+                interval: None,
+                ..it
+            });
+            row.figures.set(Metric::Throughput, scaled);
+        }
+        if day == 4 {
+            let first = &mut model.configurations[0];
+            (first.figures, first.validity) = (Figures::default(), Validity::Invalid);
+        }
+        model
+    };
+    (1..).zip([100.0, 110.0, 90.0, 100.0, 125.0]).map(run).collect()
 }
 
 /// All shapes, with their names.

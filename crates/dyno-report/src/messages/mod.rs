@@ -26,7 +26,7 @@ pub(crate) use languages::Message;
 #[cfg(test)]
 pub(crate) use languages::en::ALL;
 pub(crate) use languages::en::{
-    checkup, columns, headings, live, notes, page, plan, preflight, terminal, tiles,
+    checkup, columns, headings, history, live, notes, page, plan, preflight, terminal, tiles,
 };
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;

@@ -125,6 +125,11 @@ pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     }
 }
 
+/// A time in RFC 3339 as `2026-11-21 08:45:00`.
+pub(crate) fn to_the_second(time: &str) -> String {
+    time.get(..19).unwrap_or("?").replace('T', " ")
+}
+
 /// `1 client`, `20, 40 and 60 clients`.
 pub(crate) fn clients(numbers: &[u32], lang: Lang) -> String {
     fill!(CLIENTS, lang, numbers = list(lang, numbers))

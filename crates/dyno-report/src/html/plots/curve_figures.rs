@@ -93,6 +93,7 @@ pub(in crate::html) fn curves(
         y_title_logarithmic: axis.logarithmic.to_owned(),
         quantity: axis.quantity,
         is_measured: over.is_some_and(|over| over.is_measured),
+        begins_at_zero: true,
         columns,
         panels,
     };
@@ -231,10 +232,6 @@ pub(in crate::html) fn limits(page: &Page<'_>, metric: ComparisonMetric) -> Vec<
     distinct(of_metric.map(|row| (row.value, label(row))))
 }
 
-pub(in crate::html) fn quantity_of(metric: ComparisonMetric) -> Quantity {
-    if metric.is_more_better() { Quantity::Number } else { Quantity::Time }
-}
-
 fn measured_curve(
     page: &Page<'_>,
     member: &Member,
@@ -257,7 +254,7 @@ pub(in crate::html) fn curve_point(
     point: &PanelPoint,
     metric: ComparisonMetric,
 ) -> CurvePoint {
-    let quantity = quantity_of(metric);
+    let quantity = Quantity::of(metric);
     let label = &page.model.series[series].label;
     let interval = point.estimate.as_ref().and_then(figures::drawn_interval);
     let stands = |dot: &&RepeatDot| {
@@ -412,7 +409,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
         &page::CHART_PUBLISHED_LABEL
     };
     let label = fill!(message, page.lang, series = series.series);
-    let quantity = quantity_of(series.metric);
+    let quantity = Quantity::of(series.metric);
     let point = |point: &PublishedPoint| {
         let (clients, value) =
             (names::clients(&[point.clients], page.lang), spelled(quantity, point.value));

@@ -1054,6 +1054,27 @@ messages! {
         GROWTH_ONE: "{series} inserted {fastest} rows per second from {from} to {to} rows (a single interval).",
         GROWTH_RESOURCES: "Over this range, CPU utilisation went from {cpu_before} to {cpu_after}, disk utilisation from {disk_before} to {disk_after}.",
     },
+    // The history of an experiment over its runs.
+    history: history::Texts {
+        HISTORY: "History",
+        HISTORY_RUNS: "{number:One run|# runs} of {experiment}, {started} (UTC).",
+        HISTORY_NEWEST: "Newest run against earlier ones",
+        NEWEST: "newest",
+        BEFORE: "median of earlier runs",
+        CHANGE: "change",
+        RUNS: "runs",
+        HISTORY_NEWEST_NOTE: "Newest: figure of the run {run}, with the half-width of its 95 % confidence interval. Change: difference from the median of all earlier runs with a valid figure. It is not tested and may be due to chance. Runs: number of runs with a valid figure.",
+        HISTORY_OTHER_WORK: "These runs had another workload or load than the newest one, which may cause a step in a series: {runs}.",
+        HISTORY_SERIES: "Figures over runs",
+        HISTORY_CAPTION: "Markers are the means of runs, in order of their start; bars are 95 % confidence intervals of runs with at least {min} valid trials. Crosses on the axis are runs without a valid figure, which interrupt the line. The vertical axes do not begin at zero.",
+        HISTORY_AXIS: "run, by start",
+        HISTORY_NOTHING: "No run has a valid figure.",
+        // Tooltips.
+        HISTORY_TIP: "{run}, {started}: {value} (95 % interval {low} to {high})",
+        HISTORY_TIP_PLAIN: "{run}, {started}: {value}",
+        HISTORY_CHANGE_POINTS: "Change points",
+        HISTORY_OTAVA: "dyno does not detect change points. Apache Otava does, with these commands; RESULTS stands for the folder of the runs.",
+    },
     // What only the page and its charts show.
     page: page::Texts {
         // Around the page.

@@ -5,8 +5,9 @@
 
 use super::super::message::Language;
 use super::en::{
-    Columns, Texts, checkup, compare, conclusion, failure, growth, headings, live, names, notes,
-    page, plan, preflight, property, question, reason, terminal, tiles, values, warning, word,
+    Columns, Texts, checkup, compare, conclusion, failure, growth, headings, history, live, names,
+    notes, page, plan, preflight, property, question, reason, terminal, tiles, values, warning,
+    word,
 };
 
 pub(crate) const JAPANESE: Language<Texts> = Language {
@@ -907,6 +908,25 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             GROWTH_HELD: "{series}の1秒あたりの行数は一定でした。{from}～{to}行で{fastest}、{last_from}～{last_to}行で{last}です。",
             GROWTH_ONE: "{series}の1秒あたりの行数は、{from}～{to}行で{fastest}でした（1区間のみ）。",
             GROWTH_RESOURCES: "この範囲で、CPU使用率は{cpu_before}から{cpu_after}に、ディスク使用率は{disk_before}から{disk_after}に変わりました。",
+        },
+        history: history::Texts {
+            HISTORY: "測定の履歴",
+            HISTORY_RUNS: "{experiment}：測定{number}回、{started}（UTC）。",
+            HISTORY_NEWEST: "最新の測定と以前の測定の比較",
+            NEWEST: "最新の値",
+            BEFORE: "以前の測定の中央値",
+            CHANGE: "変化",
+            RUNS: "測定数",
+            HISTORY_NEWEST_NOTE: "最新の値：測定{run}の値で、±は95%信頼区間の上限までの差です。変化：有効な値がある以前のすべての測定の中央値に対する差です。検定していないため、偶然の可能性があります。測定数：有効な値がある測定の数です。",
+            HISTORY_OTHER_WORK: "最新の測定とワークロードまたは負荷が異なる測定があり、推移に段差が生じることがあります：{runs}。",
+            HISTORY_SERIES: "測定ごとの推移",
+            HISTORY_CAPTION: "マーカーは、開始時刻順に並べた各測定の平均です。縦棒は、有効な試行が{min}回以上ある測定の95%信頼区間です。軸上の×は有効な値がない測定で、線はそこで途切れます。縦軸は0から始まりません。",
+            HISTORY_AXIS: "測定（開始時刻順）",
+            HISTORY_NOTHING: "有効な値がある測定はありません。",
+            HISTORY_TIP: "{run}、{started}：{value}（95%信頼区間{low}～{high}）",
+            HISTORY_TIP_PLAIN: "{run}、{started}：{value}",
+            HISTORY_CHANGE_POINTS: "変化点",
+            HISTORY_OTAVA: "dynoは変化点を検出しません。次のコマンドを実行すると、Apache Otavaが変化点を検出します。RESULTSには測定結果のフォルダーを指定します。",
         },
         page: page::Texts {
             PAGE_CONTENTS: "目次",

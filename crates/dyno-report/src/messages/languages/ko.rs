@@ -6,8 +6,9 @@
 
 use super::super::message::Language;
 use super::en::{
-    Columns, Texts, checkup, compare, conclusion, failure, growth, headings, live, names, notes,
-    page, plan, preflight, property, question, reason, terminal, tiles, values, warning, word,
+    Columns, Texts, checkup, compare, conclusion, failure, growth, headings, history, live, names,
+    notes, page, plan, preflight, property, question, reason, terminal, tiles, values, warning,
+    word,
 };
 
 pub(crate) const KOREAN: Language<Texts> = Language {
@@ -906,6 +907,25 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             GROWTH_HELD: "{series}의 초당 행 수는 일정합니다. {from}~{to}행에서 {fastest}, {last_from}~{last_to}행에서 {last}입니다.",
             GROWTH_ONE: "{series}의 초당 행 수는 {from}~{to}행에서 {fastest}입니다(단일 구간).",
             GROWTH_RESOURCES: "이 구간에서 CPU 사용률은 {cpu_before}에서 {cpu_after}, 디스크 사용률은 {disk_before}에서 {disk_after} 수준으로 바뀌었습니다.",
+        },
+        history: history::Texts {
+            HISTORY: "측정 이력",
+            HISTORY_RUNS: "{experiment}: 측정 {number}회, {started}(UTC).",
+            HISTORY_NEWEST: "최신 측정과 이전 측정의 비교",
+            NEWEST: "최신 값",
+            BEFORE: "이전 측정의 중앙값",
+            CHANGE: "변화",
+            RUNS: "측정 수",
+            HISTORY_NEWEST_NOTE: "최신 값: 측정 {run}의 값이며, ±는 95% 신뢰 구간 상한까지의 차이입니다. 변화: 유효한 값이 있는 모든 이전 측정의 중앙값에 대한 차이이며, 검정하지 않았으므로 우연일 수 있습니다. 측정 수: 유효한 값이 있는 측정의 수입니다.",
+            HISTORY_OTHER_WORK: "최신 측정과 워크로드나 부하가 다른 측정이 있어 추이에 계단이 생길 수 있습니다: {runs}.",
+            HISTORY_SERIES: "측정별 추이",
+            HISTORY_CAPTION: "표식은 시작 시각순으로 나열한 각 측정의 평균입니다. 막대는 유효한 시행이 {min}회 이상인 측정의 95% 신뢰 구간입니다. 축 위의 × 표시는 유효한 값이 없는 측정이며, 선은 그곳에서 끊어집니다. 세로축은 0에서 시작하지 않습니다.",
+            HISTORY_AXIS: "측정(시작 시각순)",
+            HISTORY_NOTHING: "유효한 값이 있는 측정이 없습니다.",
+            HISTORY_TIP: "{run}, {started}: {value} (95% 신뢰 구간 {low}~{high})",
+            HISTORY_TIP_PLAIN: "{run}, {started}: {value}",
+            HISTORY_CHANGE_POINTS: "변화점",
+            HISTORY_OTAVA: "dyno는 변화점을 검출하지 않습니다. 다음 명령을 실행하면 Apache Otava에서 변화점을 검출합니다. RESULTS 자리에는 측정 결과 폴더를 지정합니다.",
         },
         page: page::Texts {
             PAGE_CONTENTS: "목차",

@@ -1,9 +1,10 @@
 //! Reports in every available language contain no English sentences.
 
 use crate::format::Format;
+use crate::html::sample;
 use crate::messages::{EN, LANGUAGES, Lang};
 use crate::tests::{rush, tiny};
-use crate::{compare, html, render};
+use crate::{compare, history_page, html, render};
 use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{CompareOptions, METRICS, Side};
 use dyno_analysis::model::ReportModel;
@@ -143,6 +144,7 @@ fn no_report_in_another_language_has_english_sentences() {
             let report = crate::test_report(&limited, format, lang).expect("it has this form");
             look(lang, &format!("{format:?} of a test report"), &report);
         }
+        look(lang, "history", &history_page(&sample::history(), lang));
         for (id, chart) in html::stand_alone_charts(rush(), lang) {
             look(lang, &format!("chart {id}"), &chart);
         }

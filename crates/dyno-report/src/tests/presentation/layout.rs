@@ -2,9 +2,10 @@
 //! lacks content; on a phone, on a screen and in print.
 
 use super::languages::compared;
+use crate::html::sample;
 use crate::messages::{EN, LANGUAGES};
 use crate::tests::{rush, tiny_model};
-use crate::{Format, compare, html, render};
+use crate::{Format, compare, history_page, html, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::Validity;
 use dyno_store::fixture::Shape;
@@ -126,9 +127,13 @@ fn pages_have_no_layout_faults_in_any_language_or_medium() {
         let report = render(rush(), Format::Html, lang);
         let test_report = html::test_report(tiny_model(), lang);
         let comparison = compare::render(&compared(), Format::Html, lang);
-        for (name, page) in
-            [("report", &report), ("test report", &test_report), ("comparison", &comparison)]
-        {
+        let history = history_page(&sample::history(), lang);
+        for (name, page) in [
+            ("report", &report),
+            ("test report", &test_report),
+            ("comparison", &comparison),
+            ("history", &history),
+        ] {
             for medium in [Medium::Screen(1280), Medium::Screen(390), Medium::Paper] {
                 let found = faults(page, medium, folder.path());
                 assert_eq!(found, [""; 0], "{name}, {}", lang.code);

@@ -47,12 +47,14 @@ are left out.";
 
 pub(super) const HISTORY_EXAMPLES: &str = "Examples:
   dyno history results/rush > rush.csv
+  dyno history results/rush --format html > rush.html
   dyno history results/rush --out trends
   cd trends && OTAVA_CONFIG=otava.yaml otava analyze all --since 2026-01-01
 
 The table has a row per run, by time, and a column per configuration and figure.
 Its column `validity` marks runs without valid results; their cells are empty.
-otava is Apache Otava (`pip install apache-otava`), which finds change points.";
+The page draws each figure over the runs, and compares the newest with the earlier
+ones. otava is Apache Otava (`pip install apache-otava`), which finds change points.";
 
 pub(super) const COMPARE_EXAMPLES: &str = "Examples:
   dyno compare results/rush/<time>-<id> results/rush/<time>-<id>

@@ -1,7 +1,8 @@
 //! Arguments of commands for finished runs, except those of `dyno report` and `dyno compare`.
 
-use super::values::Language;
+use super::values::{Language, one_of};
 use clap::Args;
+use dyno_report::Format;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -34,11 +35,23 @@ pub(crate) struct HistoryArguments {
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Folder for the files: history.csv, otava.yaml and a table per series [default: the table of
-    /// all runs to stdout]
+    /// Form of the output [default: csv to stdout, everything with --out]
+    #[arg(long, value_parser = one_of(&HISTORIES))]
+    pub(crate) format: Option<Format>,
+
+    /// Folder for the files: history.html, history.csv, otava.yaml and a table per series [default:
+    /// stdout]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) language: Language,
 }
+
+const HISTORIES: [(&str, &str, Format); 2] = [
+    ("html", "One self-contained page with charts: history.html", Format::Html),
+    ("csv", "A row per run: history.csv", Format::Csv),
+];
 
 /// `dyno bundle`.
 #[derive(Debug, Args)]

@@ -3,8 +3,9 @@
 use crate::cli::HistoryArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use dyno_analysis::model::{Provenance, ReportModel};
+use dyno_analysis::model::ReportModel;
 use dyno_model::exit_code;
+use dyno_report::Format;
 
 /// Writes the history to stdout, or its files into a folder.
 ///
@@ -28,30 +29,34 @@ pub(crate) fn history(arguments: &HistoryArguments, printer: Printer) -> Result<
         return Err(Failure::new(exit_code::USAGE, text)
             .help("use the folder of one experiment, for example DIR/<experiment>"));
     }
-    for model in models.iter().filter(|it| differs(&it.provenance, &last.provenance)) {
+    for model in models.iter().filter(|it| !it.provenance.has_work_of(&last.provenance)) {
         printer.warning(&format!(
             "run {} has another workload or load than the latest run: a step in a series may be \
              due to that",
             model.provenance.run
         ));
     }
+    let render = |format| match format {
+        Format::Html => dyno_report::history_page(&models, arguments.language.lang),
+        _ => dyno_report::history(&models),
+    };
     let Some(folder) = &arguments.out else {
-        printer.result(&dyno_report::history(&models))?;
+        printer.result(&render(arguments.format.unwrap_or(Format::Csv)))?;
         return Ok(exit_code::OK);
+    };
+    let file = |format: Format| (format!("history.{}", format.name()), render(format));
+    let files = match arguments.format {
+        Some(format) => vec![file(format)],
+        None => [vec![file(Format::Html)], dyno_report::history_files(&models)].concat(),
     };
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::cannot("make the folder", folder, &error))?;
     let mut paths = Vec::new();
-    for (name, text) in dyno_report::history_files(&models) {
+    for (name, text) in files {
         let path = folder.join(name);
         dyno_store::replace(&path, text.as_bytes())?;
         paths.push(path.display().to_string());
     }
     printer.result(&paths.join("\n"))?;
     Ok(exit_code::OK)
-}
-
-/// True when two runs did not do the same work.
-fn differs(one: &Provenance, other: &Provenance) -> bool {
-    one.workloads != other.workloads || one.loads != other.loads
 }

@@ -1,12 +1,14 @@
 //! `--otlp`: what a collector of OpenTelemetry receives, and what users see if there is none.
 
+use super::prometheus::Killed;
 use super::served::SHORT;
-use crate::program::Bench;
-use dyno_testkit::ClosedPort;
+use crate::program::{Bench, signal};
+use dyno_testkit::{ClosedPort, wait_until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 
 /// Answers every request with status 200, and passes on its first line and its body.
@@ -108,6 +110,102 @@ fn a_collector_receives_the_commits_of_every_trial() {
     }
     let counts: Vec<u64> = trials.values().copied().collect();
     assert_eq!(counts, [100, 100], "{trials:?}");
+}
+
+/// Counts of trials, by metric and the labels `trial`, `system` and `clients`.
+type Counts = BTreeMap<(String, [String; 3]), u64>;
+
+/// The largest count of each trial among the requests that a collector wrote.
+fn received(requests: &[Value]) -> Counts {
+    let mut counts = Counts::new();
+    let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
+    let resources = requests.iter().flat_map(|request| list(request, "resourceMetrics"));
+    let scopes = resources.flat_map(|resource| list(&resource, "scopeMetrics"));
+    for metric in scopes.flat_map(|scope| list(&scope, "metrics")) {
+        let (data, field, name) = match metric["name"].as_str() {
+            Some("dyno_transaction_duration_seconds") => ("histogram", "count", "committed"),
+            Some("dyno_transactions_failed") => ("sum", "asInt", "failed"),
+            Some("dyno_retries") => ("sum", "asInt", "retries"),
+            _ => continue,
+        };
+        for point in list(&metric[data], "dataPoints") {
+            let labels = ["trial", "system", "clients"].map(|key| {
+                let attributes = list(&point, "attributes");
+                let label = attributes.iter().find(|it| it["key"] == key).expect("a label");
+                label["value"]["stringValue"].as_str().expect("a text").to_owned()
+            });
+            let count = counts.entry((name.to_owned(), labels)).or_default();
+            *count = (*count).max(integer(&point[field]));
+        }
+    }
+    counts
+}
+
+/// The same counts in a report as CSV.
+fn reported(report: &str) -> Counts {
+    let mut reader = csv::Reader::from_reader(report.as_bytes());
+    let heads = reader.headers().expect("heads").clone();
+    let mut counts = Counts::new();
+    for row in reader.records() {
+        let row = row.expect("a row");
+        let cell = |name: &str| {
+            let place = heads.iter().position(|head| head == name).expect("a column");
+            row[place].to_owned()
+        };
+        let metric = cell("metric");
+        if cell("scope") == "trial" && ["committed", "failed", "retries"].contains(&&*metric) {
+            let labels = ["trial", "system", "clients"].map(cell);
+            counts.insert((metric, labels), cell("value").parse().expect("a count"));
+        }
+    }
+    counts
+}
+
+#[test]
+#[ignore = "needs the program that scripts/collector builds in some minutes"]
+fn a_real_collector_receives_the_counts_of_the_report_with_the_labels_of_trials() {
+    let bench = Bench::new();
+    // As for Prometheus: it does not tell which port the system chose.
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
+    bench.file(
+        "collector.yaml",
+        format!(
+            "receivers: {{ otlp: {{ protocols: {{ http: {{ endpoint: \"{free}\" }} }} }} }}\n\
+             exporters: {{ file: {{ path: received.json }} }}\n\
+             service:\n  pipelines: {{ metrics: {{ receivers: [otlp], exporters: [file] }} }}\n"
+        ),
+    );
+    let home = std::env::home_dir().expect("a home");
+    let mut command = Command::new(home.join(".cache/dyno/tools/bin/otel-collector"));
+    command.arg("--config=collector.yaml").current_dir(bench.path());
+    let log = std::fs::File::create(bench.path().join("collector.log")).expect("a log");
+    let mut collector =
+        Killed(command.stderr(log).spawn().expect("scripts/collector has built it"));
+    wait_until("the collector listens", || {
+        let ended = collector.0.try_wait().expect("it is our child");
+        let log = || std::fs::read_to_string(bench.path().join("collector.log"));
+        assert!(ended.is_none(), "{:?}", log());
+        std::net::TcpStream::connect(free).is_ok()
+    });
+    let load = "--set=load={clients=[1, 2], warmup=\"0s\", transactions=100}";
+    let otlp = format!("--otlp=http://{free}");
+    let ended = bench.dyno(&["run", "--blocks=1", load, &otlp, "--out=r"]);
+    assert!(ended.is_done() && !ended.stderr.contains("not sent"), "{ended}");
+    // It writes what it received before it ends.
+    signal("-TERM", collector.0.id());
+    assert!(collector.0.wait().expect("it ends").success());
+    let file = std::fs::read_to_string(bench.path().join("received.json")).expect("it wrote");
+    let requests: Vec<Value> =
+        file.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let report = bench.dyno(&["report", "r", "--format", "csv", "--out", "."]);
+    assert!(report.is_done(), "{report}");
+    let report = std::fs::read_to_string(bench.path().join("report.csv")).expect("a report");
+    let counts = received(&requests);
+    assert!(counts.len() >= 12, "three counts of each of four trials: {counts:?}");
+    assert_eq!(counts, reported(&report));
+    for name in ["dyno_run_info", "dyno_trial_info", "dyno_phase", "dyno_trials_planned"] {
+        assert!(file.contains(&format!("\"name\":\"{name}\"")), "{name}");
+    }
 }
 
 #[test]

@@ -7,9 +7,9 @@ use crate::program::Bench;
 use dyno_testkit::wait_until;
 
 /// Runs script wherever it is inserted as markup, in an attribute or in a script.
-const HOSTILE: &str = "</script><img src=x onerror=hacked=1>'\"><b>ü";
+pub(super) const HOSTILE: &str = "</script><img src=x onerror=hacked=1>'\"><b>ü";
 
-fn spec() -> String {
+pub(super) fn spec() -> String {
     let name = |suffix: &str| format!("{HOSTILE}{suffix}").replace('"', "\\\"");
     format!(
         "title = \"{}\"\nsystem = [{{ name = \"{}\", server = {{ kind = \"sqlite\" }} }}, \
@@ -22,7 +22,7 @@ fn spec() -> String {
     )
 }
 
-fn assert_no_script_of_others(browser: &Browser) {
+pub(super) fn assert_no_script_of_others(browser: &Browser) {
     assert_eq!(browser.value("typeof hacked"), "undefined");
     // The browser asks for an icon, which no page has.
     let messages = browser.messages().into_iter().filter(|it| !it.contains("/favicon.ico"));

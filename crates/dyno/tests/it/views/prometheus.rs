@@ -62,7 +62,8 @@ fn prometheus_scrapes_a_run_and_computes_rates_and_percentiles() {
     assert_eq!(values(&address, "up"), [1.0], "it takes every later page too");
 }
 
-struct Killed(std::process::Child);
+/// A program that ends with this value.
+pub(super) struct Killed(pub(super) std::process::Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
