@@ -207,8 +207,8 @@ pub(crate) fn history() -> Vec<ReportModel> {
         "<img src=x onerror=alert(1)>".clone_into(&mut model.title);
         model.provenance.run = format!("2026-11-0{day}T00-00-00Z-<b>'\"&{day}");
         model.provenance.started_at = format!("2026-11-0{day}T08:30:00.000Z");
-        for line in &mut model.lines {
-            line.label.push_str(" <script>alert(1)</script>");
+        for series in &mut model.series {
+            series.label.push_str(" <script>alert(1)</script>");
         }
         for row in &mut model.configurations {
             let scaled = row.figures.estimate(Metric::Throughput).map(|it| Estimate {
