@@ -38,21 +38,23 @@ impl Trend {
 mod tests {
     use super::*;
 
+    type Values = [Option<f64>];
+    type Expected = ([Option<f64>; 3], usize);
+
     #[test]
     fn the_newest_value_is_compared_with_the_median_of_all_earlier_ones() {
-        let rows: [(&[Option<f64>], [Option<f64>; 3], usize); 6] = [
-            (&[], [None; 3], 0),
-            (&[Some(5.0)], [Some(5.0), None, None], 1),
-            (&[Some(4.0), None], [None, Some(4.0), None], 1),
+        let rows: [(&Values, Expected); 6] = [
+            (&[], ([None; 3], 0)),
+            (&[Some(5.0)], ([Some(5.0), None, None], 1)),
+            (&[Some(4.0), None], ([None, Some(4.0), None], 1)),
             (
                 &[Some(9.0), None, Some(4.0), Some(2.0), Some(5.0)],
-                [Some(5.0), Some(4.0), Some(25.0)],
-                4,
+                ([Some(5.0), Some(4.0), Some(25.0)], 4),
             ),
-            (&[Some(1.0), Some(3.0), Some(1.0)], [Some(1.0), Some(2.0), Some(-50.0)], 3),
-            (&[Some(0.0), Some(3.0)], [Some(3.0), Some(0.0), None], 2),
+            (&[Some(1.0), Some(3.0), Some(1.0)], ([Some(1.0), Some(2.0), Some(-50.0)], 3)),
+            (&[Some(0.0), Some(3.0)], ([Some(3.0), Some(0.0), None], 2)),
         ];
-        for (values, [newest, before, change_percent], runs) in rows {
+        for (values, ([newest, before, change_percent], runs)) in rows {
             assert_eq!(Trend::of(values), Trend { newest, before, change_percent, runs });
         }
     }

@@ -58,7 +58,7 @@ impl Recipe {
     /// Records the options that a state has read.
     pub(crate) fn note(&self, state: &State) {
         let Some(read) = &self.read else { return };
-        let mut read = lock(&read);
+        let mut read = lock(read);
         *read = read.take().zip(state.options_read()).map(|(mut all, read)| {
             all.extend(read);
             all
@@ -141,6 +141,6 @@ impl LoadedScript {
     pub(crate) fn read(&self) -> Option<BTreeSet<String>> {
         self.recipe.note(&self.main);
         let read = self.recipe.read.as_ref()?;
-        lock(&read).clone()
+        lock(read).clone()
     }
 }
