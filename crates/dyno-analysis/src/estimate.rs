@@ -49,16 +49,16 @@ pub(crate) fn estimate(values: &[f64], metric: Metric) -> Option<Estimate> {
 
 /// The same for the figures of trials: if one of them is a lower bound, the mean is a lower bound,
 /// too, and has no confidence interval.
-pub(crate) fn estimate_among<'a>(
+pub(crate) fn estimate_trials<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     metric: ComparisonMetric,
 ) -> Option<Estimate> {
     let figure = |record: &TrialRecord| Some((record.figure(metric)?, record.is_bound(metric)));
-    among(records.filter_map(figure), metric.into())
+    estimate_figures(records.filter_map(figure), metric.into())
 }
 
 /// The mean of figures, each given with a flag that is true for a lower bound.
-pub(crate) fn among(
+pub(crate) fn estimate_figures(
     figures: impl Iterator<Item = (f64, bool)>,
     metric: Metric,
 ) -> Option<Estimate> {

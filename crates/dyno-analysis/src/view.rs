@@ -1,7 +1,7 @@
 //! A run's data, indexed for lookup.
 
 use crate::eligibility::Eligibility;
-use crate::estimate::estimate_among;
+use crate::estimate::estimate_trials;
 use crate::judgement::{self, Judged};
 use crate::model::{Estimate, SeriesName};
 use crate::series::all_series;
@@ -118,10 +118,10 @@ impl<'a> View<'a> {
         metric: ComparisonMetric,
     ) -> Option<Estimate> {
         match metric {
-            ComparisonMetric::Throughput => estimate_among(self.valid(configuration), metric),
+            ComparisonMetric::Throughput => estimate_trials(self.valid(configuration), metric),
             _ => {
                 let figures = self.eligibilities[configuration].figures(metric)?;
-                estimate_among(figures.into_iter().map(|(record, _)| record), metric)
+                estimate_trials(figures.into_iter().map(|(record, _)| record), metric)
             }
         }
     }

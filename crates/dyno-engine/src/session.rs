@@ -524,7 +524,7 @@ impl Session {
 
     /// Closes the connection after a committed transaction, so that nothing is in progress on the
     /// server.
-    pub(crate) async fn part(&mut self) {
+    pub(crate) async fn close_idle(&mut self) {
         self.close().await;
         self.plan.sessions.closed(&self.connection);
     }

@@ -111,7 +111,7 @@ fn wait(
 ) -> Result<u64, OperationFailure> {
     let began = Instant::now();
     let mut pause = LOOK;
-    let mut are_reported = false;
+    let mut are_terminated = false;
     loop {
         let left = sessions.left()?;
         let (by_themselves, settling) = limits();
@@ -119,8 +119,8 @@ fn wait(
         if left.is_empty() || waited >= settling {
             return Ok(left.len() as u64);
         }
-        if !are_reported && waited >= by_themselves {
-            are_reported = true;
+        if !are_terminated && waited >= by_themselves {
+            are_terminated = true;
             pause = LOOK;
             left.into_iter().for_each(|session| sessions.end(session));
         }

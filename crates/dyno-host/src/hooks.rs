@@ -97,7 +97,7 @@ impl LifecycleHooks<'_> {
     /// # Errors
     /// When a command fails, or the server does not answer with these settings in time.
     pub fn restore(&self, mut restoration: Restoration) -> Result<Settings, HostError> {
-        let reported = |error: &str| {
+        let not_restored = |error: &str| {
             let original =
                 restoration.original.iter().map(|(name, value)| format!("{name} = {value}"));
             let original = original.collect::<Vec<_>>().join(", ");
@@ -108,10 +108,11 @@ impl LifecycleHooks<'_> {
         };
         match restoration.supervisor.finish().as_slice() {
             [] => {}
-            problems => return Err(reported(&problems.join("; "))),
+            problems => return Err(not_restored(&problems.join("; "))),
         }
         let waiting = Waiting { connect: existing::connect_to_clean_up, hears_the_user: false };
-        self.wait(&restoration.original, waiting).map_err(|error| reported(&error.to_string()))?;
+        self.wait(&restoration.original, waiting)
+            .map_err(|error| not_restored(&error.to_string()))?;
         Ok(restoration.original)
     }
 

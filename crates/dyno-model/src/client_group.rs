@@ -67,7 +67,7 @@ impl ClientIds {
     /// The group of a client among groups that clients are dealt out to, and its position within
     /// it.
     #[must_use]
-    pub fn group_of(client: u32, groups: u32) -> (u32, u32) {
+    pub fn group_and_position(client: u32, groups: u32) -> (u32, u32) {
         (client % groups, client / groups)
     }
 

@@ -345,17 +345,17 @@ fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
 
 /// The error reported by a script, kept for the failure.
 #[derive(Default)]
-struct Said(Mutex<Option<String>>);
+struct FirstError(Mutex<Option<String>>);
 
-impl Terminal for Said {
+impl Terminal for FirstError {
     fn result(&self, _text: &str) {}
 
     /// The first message is the reason; the following ones are details.
     fn message(&self, text: &str) {
-        let mut said = lock(&self.0);
+        let mut first_error = lock(&self.0);
         let text = text.trim_end().trim_start_matches("pgbench: error: ");
-        if said.is_none() && !text.starts_with("client ") {
-            *said = Some(text.to_owned());
+        if first_error.is_none() && !text.starts_with("client ") {
+            *first_error = Some(text.to_owned());
         }
     }
 }
@@ -363,7 +363,7 @@ impl Terminal for Said {
 /// State of a client.
 pub struct Client {
     performer: Performer,
-    said: Arc<Said>,
+    first_error: Arc<FirstError>,
     /// The variables at the start of every transaction.
     beginning: Variables,
 }
@@ -372,12 +372,12 @@ impl Client {
     /// The failure of a script that cannot continue, with the script's name and its own message if
     /// there is one.
     fn problem(&self, script: usize, failure: OperationFailure) -> OperationFailure {
-        let said = lock(&self.said.0).take();
+        let first_error = lock(&self.first_error.0).take();
         if failure.is_answered() || failure.kind != FailureKind::Other {
             return failure;
         }
         let name = &self.performer.program.scripts[script].name;
-        let message = said.unwrap_or(failure.message);
+        let message = first_error.unwrap_or(failure.message);
         FailureKind::BadStatement.failure(format!("the script {name}: {message}"))
     }
 }
@@ -437,11 +437,11 @@ impl Workload for Transactions {
         let mut beginning = self.beginning.clone();
         let client_id = self.program.names.find("client_id").expect("every program knows it");
         beginning.set(client_id, Value::Integer(id.0.into()));
-        let said = Arc::new(Said::default());
-        let teller: Arc<dyn Terminal> = Arc::clone(&said) as Arc<dyn Terminal>;
+        let first_error = Arc::new(FirstError::default());
+        let teller: Arc<dyn Terminal> = Arc::clone(&first_error) as Arc<dyn Terminal>;
         let performer =
             Performer::new(&self.program, id.0, beginning.clone(), Generator::new(0), teller);
-        Client { performer, said, beginning }
+        Client { performer, first_error, beginning }
     }
 
     fn transactions(&self) -> Vec<&'static str> {

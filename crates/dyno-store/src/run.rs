@@ -12,7 +12,7 @@ use crate::problem::{Damage, Problem};
 use crate::timeline::shortened;
 use dyno_files::RESULT_MAX;
 use dyno_model::event::{Event, InterimAnalysis, StartTimes};
-use dyno_model::judge::{self, Asked};
+use dyno_model::judge::{self, TrialRequirements};
 use dyno_model::mask::masked;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::reason::Reason;
@@ -185,7 +185,8 @@ impl Run {
         // Applies to records of every command and version.
         for outcome in run.outcomes.values_mut() {
             if let TrialOutcome::Finished(record) = outcome {
-                record.warnings = judge::rejudge(record, &Asked::of(&run.plan, &record.trial));
+                record.warnings =
+                    judge::rejudge(record, &TrialRequirements::of(&run.plan, &record.trial));
             }
         }
         Ok(run)

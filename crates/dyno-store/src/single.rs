@@ -6,7 +6,7 @@ use crate::environment::{Environment, boot_id};
 use crate::error::StoreError;
 use crate::writer::RunWriter;
 use dyno_model::event::{Event, Listener};
-use dyno_model::judge::{Asked, judge};
+use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::reason::Reason;
 use dyno_model::record::{IntervalRecord, TrialRecord};
@@ -72,7 +72,7 @@ impl SingleRun {
         let trial = self.plan.trials[0].clone();
         self.writer.event(&match outcome {
             Ok(record) => {
-                let asked = Asked::of(&self.plan, &trial);
+                let asked = TrialRequirements::of(&self.plan, &trial);
                 let mut record = record(trial, self.started_at, self.version);
                 record.warnings = judge(&record, &asked);
                 Event::TrialFinished(Box::new(record))

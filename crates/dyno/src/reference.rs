@@ -235,7 +235,7 @@ fn in_terms_of_json(mut schema: Value) -> Value {
 #[test]
 fn no_description_of_json_names_a_path_of_rust() {
     let text = |schema: &str| in_terms_of_json(Value::from(schema));
-    assert_eq!(text("Index into [`crate::model::ReportModel::lines`]."), "Index into `lines`.");
+    assert_eq!(text("Index into [`crate::model::ReportModel::series`]."), "Index into `series`.");
     assert_eq!(text("As [`super::LimitRow::figure`]; [`N`]"), "As `LimitRow.figure`; `N`");
     for schema in [dyno_report::report_schema(), dyno_store::summary_schema()] {
         let text = in_terms_of_json(schema.to_value()).to_string();

@@ -3,7 +3,7 @@
 use super::pool::PooledConfiguration;
 use crate::compare::model::{ByRanks, MetricPair};
 use crate::comparisons::{MIN_REPEATS, open_verdict};
-use crate::estimate::{estimate_among, has_bound};
+use crate::estimate::{estimate_trials, has_bound};
 use crate::model::{Effect, Estimate, Range, RatioBound, Verdict};
 use crate::stats::compare::RatioTest;
 use crate::stats::ranks::rank_sum;
@@ -97,10 +97,10 @@ fn measure(
     });
     let shown = |side: &PooledConfiguration<'_>| match metric {
         // Trials without a commit have a throughput, too.
-        ComparisonMetric::Throughput => estimate_among(side.valid(), metric),
+        ComparisonMetric::Throughput => estimate_trials(side.valid(), metric),
         _ => {
             let figures = side.eligibility.figures(metric)?;
-            estimate_among(figures.into_iter().map(|(record, _)| record), metric)
+            estimate_trials(figures.into_iter().map(|(record, _)| record), metric)
         }
     };
     let [of_base, of_new] = cell.values();

@@ -106,7 +106,7 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     figures.set(Metric::StatementsPerTransaction, per_transaction(statements, committed));
     let facts = || valid.iter().filter_map(|record| record.facts.as_ref());
     let commits =
-        facts().map(|it| it.commits_sent_total.saturating_sub(it.commits_refused_total)).sum();
+        facts().map(|it| it.commits_sent_total.saturating_sub(it.commits_failed_total)).sum();
     let committed = facts().map(|it| it.committed_total).sum();
     figures.set(Metric::CommitsPerTransaction, per_transaction(commits, committed));
     let skipped = Some(sum(|counters| counters.skipped)).filter(|skipped| *skipped > 0);

@@ -57,7 +57,7 @@ impl Pilot {
     /// The smallest relative difference that this number of blocks detects four times in five;
     /// `None` for fewer than two blocks.
     #[must_use]
-    pub fn visible_from(&self, blocks: u32) -> Option<f64> {
+    pub fn detectable(&self, blocks: u32) -> Option<f64> {
         let degrees = f64::from(blocks.checked_sub(1).filter(|degrees| *degrees > 0)?);
         let t = quantile(0.975, degrees) + quantile(0.80, degrees);
         Some((t * self.deviation / f64::from(blocks).sqrt()).exp_m1())
@@ -68,7 +68,7 @@ impl Pilot {
     #[must_use]
     pub fn blocks_for(&self, difference: f64) -> Option<u32> {
         (BLOCKS_MIN..=BLOCKS_MAX)
-            .find(|blocks| self.visible_from(*blocks).is_some_and(|from| from <= difference))
+            .find(|blocks| self.detectable(*blocks).is_some_and(|from| from <= difference))
     }
 
     /// The deviation as a relative difference: 0.05 for a variation of 5 %.
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn pilot_blocks_follow_from_variance_and_effect_size() {
         // (t(.975; n-1) + t(.80; n-1)) / √n for n = 5: (2.776 + 0.941) / 2.236 = 1.662.
-        assert!((pilot(0.03).visible_from(5).unwrap() - (1.662_f64 * 0.03).exp_m1()).abs() < 1e-4);
+        assert!((pilot(0.03).detectable(5).unwrap() - (1.662_f64 * 0.03).exp_m1()).abs() < 1e-4);
         assert_eq!(pilot(0.03).blocks_for(0.06), Some(5));
         assert_eq!(pilot(0.001).blocks_for(0.05), Some(3), "fewer get no verdict");
         assert_eq!(pilot(2.0).blocks_for(0.01), None);
-        assert_eq!(pilot(0.03).visible_from(1), None);
+        assert_eq!(pilot(0.03).detectable(1), None);
     }
 
     #[test]

@@ -15,14 +15,14 @@ pub struct Panel {
     pub metric: ComparisonMetric,
     /// Its unit.
     pub unit: Unit,
-    /// Series in the order of [`super::ReportModel::lines`], without those that have no data.
+    /// Series in the order of [`super::ReportModel::series`], without those that have no data.
     pub series: Vec<PanelSeries>,
 }
 
 /// One series of a chart over client counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelSeries {
-    /// Index into [`super::ReportModel::lines`].
+    /// Index into [`super::ReportModel::series`].
     pub series: usize,
     /// Points by ascending number of clients.
     pub points: Vec<PanelPoint>,
@@ -44,7 +44,7 @@ pub struct PanelPoint {
 /// One series over the arrival rate; everything else is equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateSeries {
-    /// The system with its other levels, as in [`super::LineName::label`].
+    /// The system with its other levels, as in [`super::SeriesName::label`].
     pub label: String,
     /// Number of clients.
     pub clients: u32,

@@ -6,14 +6,13 @@
 //! [`REPORT_FORMAT`]; within one version, fields are only added.
 //!
 //! # How to read it
-//! * A [`LineName`] identifies one series of a chart: a system with one level of every factor.
-//!   [`ReportModel::lines`] lists them; everything else refers to them by index.
+//! * A [`SeriesName`] identifies one series of a chart: a system with one level of every factor.
+//!   [`ReportModel::series`] lists them; everything else refers to them by index.
 //! * A [`ConfigurationRow`] is a series at one client count. [`ReportModel::configurations`] has
 //!   the order of the plan; everything else refers to configurations by index.
-//! * [`Estimate`]s are computed over blocks: the mean of the trials' values with the 95 % interval
-//!   of Student's t. Measures named `merged-` and [`PercentileCurve`] come from merged
-//!   histograms;
-//!   percentiles are never averaged into them.
+//! * [`Estimate`]s are computed over blocks: the geometric mean of the trials' values with the 95 %
+//!   interval of Student's t for their logarithms. Measures named `merged-` and [`PercentileCurve`]
+//!   come from merged histograms; percentiles are never averaged into them.
 //! * Results of invalid trials are excluded from estimates. They stay in [`ReportModel::trials`],
 //!   with the reason.
 
@@ -90,7 +89,7 @@ pub struct ReportModel {
     /// The comparison that the spec asks for; it determines the curves of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
-    /// Lines of charts: systems with levels.
+    /// Series of charts: systems with levels.
     pub series: Vec<SeriesName>,
     /// One row per configuration, in the plan's order.
     pub configurations: Vec<ConfigurationRow>,
@@ -98,7 +97,7 @@ pub struct ReportModel {
     pub trials: Vec<TrialRow>,
     /// Charts over clients, one per metric that was measured.
     pub panels: Vec<Panel>,
-    /// Lines over the arrival rate, if it is a factor.
+    /// Series over the arrival rate, if it is a factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateSeries>,
     /// Latency percentiles of merged histograms, one curve per configuration with valid data.

@@ -84,7 +84,7 @@ pub enum Validity {
 /// One configuration: a series at one client count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationRow {
-    /// Index into [`ReportModel::lines`].
+    /// Index into [`ReportModel::series`].
     pub series: usize,
     /// Number of clients.
     pub clients: u32,

@@ -32,7 +32,7 @@ pub(crate) async fn addresses(
     };
     let question = (host.to_owned(), port);
     let answer =
-        elsewhere(move || question.to_socket_addrs().map(Vec::from_iter)).map_err(unknown)?;
+        in_own_thread(move || question.to_socket_addrs().map(Vec::from_iter)).map_err(unknown)?;
     match awaited(&answer, io, deadline).await {
         Some(addresses) => addresses.map_err(unknown),
         None => {
@@ -44,7 +44,7 @@ pub(crate) async fn addresses(
 
 /// Runs a blocking function in a separate thread, which is abandoned when its result is no longer
 /// needed.
-fn elsewhere<T: Send + 'static>(
+fn in_own_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Receiver<T>> {
     let (answer, answered) = channel();
@@ -90,12 +90,12 @@ mod tests {
     fn a_slow_resolver_blocks_no_other_client_of_the_event_loop() {
         let reactor = Reactor::new().unwrap();
         let mut executor = Executor::new(reactor.clone());
-        let (say, reported) = channel();
+        let (release, released) = channel();
         let resolved = Rc::new(Cell::new(None));
         let there = Rc::clone(&resolved);
         executor.spawn(async move {
             let answer =
-                elsewhere(move || reported.recv_timeout(TIMEOUT).map_err(io::Error::other))
+                in_own_thread(move || released.recv_timeout(TIMEOUT).map_err(io::Error::other))
                     .unwrap();
             let io = Io::Reactor(reactor);
             there.set(
@@ -103,7 +103,7 @@ mod tests {
             );
         });
         // The resolver answers only after this client was polled.
-        executor.spawn(async move { say.send(()).unwrap() });
+        executor.spawn(async move { release.send(()).unwrap() });
         while executor.alive() > 0 {
             executor.turn(Duration::from_millis(100)).unwrap();
         }

@@ -218,12 +218,12 @@ pub fn load_share(
     let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
     let queue = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
     let mut open: Vec<usize> = ranges.iter().map(|range| range.table).collect();
-    let mut reported = Instant::now();
+    let mut last_report = Instant::now();
     let mut look = || {
         let (filled, rest) = open.iter().partition(|table| queue.is_filled(**table));
         let filled: Vec<usize> = filled;
-        if !filled.is_empty() || !open.is_empty() && reported.elapsed() >= REPORT_INTERVAL {
-            reported = Instant::now();
+        if !filled.is_empty() || !open.is_empty() && last_report.elapsed() >= REPORT_INTERVAL {
+            last_report = Instant::now();
             report(LoadReport::Rows(queue.rows_done()));
         }
         open = rest;

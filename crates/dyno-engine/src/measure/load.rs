@@ -11,7 +11,7 @@ use dyno_model::counters::{ScriptCounts, TrialCounters};
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::latency::ExactLatency;
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::{LoadPlan, Trial};
@@ -50,7 +50,7 @@ pub struct LoadInput<'a> {
     pub shares_machine: bool,
     /// The expected faults of the server: with faults scheduled, clients retry connecting until the
     /// end.
-    pub expected: Expected,
+    pub expected: ExpectedFaults,
     /// See [`dyno_model::plan::Plan::tolerated_failures`].
     pub tolerated_failures: f64,
     /// The counters of each client's share; a listener that keeps a reference can read them at any
@@ -83,7 +83,7 @@ impl<'a> LoadInput<'a> {
             interval: INTERVAL,
             growth: None,
             shares_machine: false,
-            expected: Expected::NoFaults,
+            expected: ExpectedFaults::NoFaults,
             tolerated_failures: 0.0,
             shares: Arc::new(ClientShares::new(GeneratorShare::whole(clients).ids)),
             measured_workers: None,

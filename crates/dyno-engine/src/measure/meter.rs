@@ -118,7 +118,7 @@ pub struct Meter {
     /// The period of what happens now.
     period: Period,
     /// Open loop: the client was free before the event was due.
-    is_awaited: bool,
+    client_was_idle: bool,
     state: LoopState,
     /// When the last event ended, nanoseconds since the epoch.
     last_end: u64,
@@ -172,12 +172,12 @@ impl Meter {
             sleep_until(until, window);
         }
         let begun = next.begin(arrivals, window, counted);
-        let Some(TransactionStart { start, period, is_awaited }) = begun else {
+        let Some(TransactionStart { start, period, client_was_idle }) = begun else {
             self.period = self.period_of(self.last_end);
             self.state = LoopState::Between;
             return false;
         };
-        (self.period, self.is_awaited) = (period, is_awaited);
+        (self.period, self.client_was_idle) = (period, client_was_idle);
         self.admitted += u64::from(period.is_measured());
         self.state = LoopState::Admitted(start);
         true
@@ -205,11 +205,11 @@ impl Meter {
     fn open(&mut self, start: u64) {
         let begun = if self.arrivals.is_some() { self.window.now() } else { start };
         let period = self.period;
-        let is_awaited = std::mem::take(&mut self.is_awaited);
+        let client_was_idle = std::mem::take(&mut self.client_was_idle);
         self.recorder.note(|recorder| {
             recorder.started(UNNAMED, period);
-            if is_awaited {
-                recorder.began_late(begun, begun.saturating_sub(start), period);
+            if client_was_idle {
+                recorder.record_start_delay(begun, begun.saturating_sub(start), period);
             }
         });
         self.state = LoopState::Within { start, begun };
@@ -437,7 +437,7 @@ fn run_client<S: Script>(
         arrivals,
         is_ready: false,
         period: first,
-        is_awaited: false,
+        client_was_idle: false,
         state: LoopState::Between,
         last_end: 0,
         admitted: 0,

@@ -246,7 +246,7 @@ impl EndedMeasurement<'_> {
                 committed_total: totals.committed,
                 unfinished_total: totals.unfinished(),
                 commits_sent_total: commits(&totals.sent),
-                commits_refused_total: commits(&totals.refused),
+                commits_failed_total: commits(&totals.refused),
                 ..Facts::default()
             },
             fatal: result.fatal,

@@ -30,19 +30,19 @@ use std::time::{Duration, Instant};
 /// How often the coordinator checks the workers.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Shortest time between two checks while a batch is awaited.
-const LOOK_MIN: Duration = Duration::from_millis(1);
+const CHECK_INTERVAL_MIN: Duration = Duration::from_millis(1);
 /// Time that a worker has to end after the grace period; a blocked worker that exceeds it is
 /// interrupted repeatedly.
-const ENDING: Duration = Duration::from_secs(1);
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 /// The same for a script of a trial, whose failure to end also ends the run; not applied when the
 /// user requested the end.
 const SCRIPT_ENDING: Duration = Duration::from_secs(5);
 /// Delay of collecting samples after the end of an interval, nanoseconds: a worker that was
 /// preempted between the end of a transaction and recording it has usually resumed by then.
-const MARGIN: u64 = 5_000_000;
+const COLLECT_DELAY: u64 = 5_000_000;
 /// An interval is complete at the latest this long after its end, nanoseconds, even if a batch is
 /// still in transit.
-const SETTLING: u64 = 2_500_000_000;
+const BATCH_WAIT_MAX: u64 = 2_500_000_000;
 
 /// How threads that do not end are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl<'a> WorkerPool<'a> {
         let (reports, batches) =
             self.senders.clone().expect("all workers are spawned before measuring begins");
         let index = self.workers.len() as u32;
-        let (go, reported) = channel();
+        let (go, go_receiver) = channel();
         let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
         let shared = recorder.inner();
         let interrupters = Arc::new(Interrupters::default());
@@ -200,7 +200,7 @@ impl<'a> WorkerPool<'a> {
             reports: reports.clone(),
             recorder,
             interrupters: Arc::clone(&interrupters),
-            go: reported,
+            go: go_receiver,
         };
         let mut builder = std::thread::Builder::new().name(format!("dyno-worker-{index}"));
         if let Some(stack) = stack {
@@ -303,7 +303,7 @@ impl<'a> WorkerPool<'a> {
     /// Closes the channels that workers wait on, and gives the workers that notice time to end.
     pub(crate) fn cancel(&mut self) {
         self.go.clear();
-        let until = Instant::now() + ENDING;
+        let until = Instant::now() + END_TIMEOUT;
         while self.workers.iter().any(|worker| !worker.is_done) && Instant::now() < until {
             self.workers.iter().for_each(|worker| worker.interrupters.interrupt());
             self.receive();
@@ -349,20 +349,23 @@ impl<'a> WorkerPool<'a> {
     /// Collects the samples of every recorder. Returns true when no previously recorded sample is
     /// in transit.
     fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
-        let mut handed = Vec::with_capacity(self.workers.len());
+        let mut batches_sent = Vec::with_capacity(self.workers.len());
         for worker in &self.workers {
             let mut recorder = lock(&worker.recorder);
             if spare.capacity() == 0 {
                 *spare = recorder.empty_batch();
             }
-            recorder.exchange(spare);
-            handed.push(recorder.handed);
+            recorder.take_samples(spare);
+            batches_sent.push(recorder.batches_sent);
             drop(recorder);
             self.collector.take(spare);
             spare.clear();
         }
         self.receive();
-        self.workers.iter().zip(handed).all(|(worker, handed)| worker.received >= handed)
+        self.workers
+            .iter()
+            .zip(batches_sent)
+            .all(|(worker, batches_sent)| worker.received >= batches_sent)
     }
 
     fn in_flight(&self) -> u64 {
@@ -384,12 +387,12 @@ impl<'a> WorkerPool<'a> {
         listener: &mut dyn Listener,
     ) {
         let now = window.now();
-        if self.collector.next_end().saturating_add(MARGIN) > now {
+        if self.collector.next_end().saturating_add(COLLECT_DELAY) > now {
             return;
         }
         let concurrency = self.in_flight();
         let queue = self.queue(now.min(window.ends()));
-        if !self.gather(spare) && self.collector.next_end() + SETTLING > now {
+        if !self.gather(spare) && self.collector.next_end() + BATCH_WAIT_MAX > now {
             return;
         }
         while let Some(mut interval) = self.collector.complete(now) {
@@ -421,9 +424,12 @@ impl<'a> WorkerPool<'a> {
             if self.workers.iter().all(|worker| worker.is_done) {
                 break;
             }
-            let next =
-                self.collector.next_end().saturating_add(MARGIN).saturating_sub(window.now());
-            let wait = Duration::from_nanos(next).clamp(LOOK_MIN, CHECK_INTERVAL);
+            let next = self
+                .collector
+                .next_end()
+                .saturating_add(COLLECT_DELAY)
+                .saturating_sub(window.now());
+            let wait = Duration::from_nanos(next).clamp(CHECK_INTERVAL_MIN, CHECK_INTERVAL);
             match self.batches.recv_timeout(wait) {
                 Ok(batch) => {
                     self.take(&batch);
@@ -476,7 +482,7 @@ impl<'a> WorkerPool<'a> {
             {
                 Some(SCRIPT_ENDING)
             }
-            StuckThreadPolicy::LeaveScript | StuckThreadPolicy::LeaveBehind => Some(ENDING),
+            StuckThreadPolicy::LeaveScript | StuckThreadPolicy::LeaveBehind => Some(END_TIMEOUT),
         }
     }
 

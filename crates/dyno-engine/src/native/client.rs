@@ -15,7 +15,7 @@ use crate::window::{Period, Window};
 use crate::workload::{AfterFailure, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::reason::Reason;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::units::Nanos;
@@ -53,7 +53,7 @@ pub(crate) struct Client<W: Workload> {
     /// Writes the outcome of its commits, if the workload keeps a commit ledger.
     pub(crate) ledger_writer: RefCell<Option<LedgerWriter>>,
     /// With faults scheduled, it retries connecting indefinitely.
-    pub(crate) expected: Expected,
+    pub(crate) expected: ExpectedFaults,
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
@@ -137,7 +137,7 @@ impl<W: Workload> Client<W> {
             self.name.set(name);
             let pause = (self.workload.think(own), self.workload.keying(own));
             let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
-            let TransactionStart { start, period, is_awaited } = next;
+            let TransactionStart { start, period, client_was_idle } = next;
             self.open.set(Some(next));
             self.notes(LedgerWriter::begin);
             counted += u64::from(period.is_measured());
@@ -148,8 +148,8 @@ impl<W: Workload> Client<W> {
             session.set_intended_start(start);
             self.recorder.note(|recorder| {
                 recorder.started(name, period);
-                if is_awaited {
-                    recorder.began_late(begun, begun.saturating_sub(start), period);
+                if client_was_idle {
+                    recorder.record_start_delay(begun, begun.saturating_sub(start), period);
                 }
             });
             let mut outcome = self.transaction(&mut session, &mut state, sequence, period).await;
@@ -204,7 +204,7 @@ impl<W: Workload> Client<W> {
 
     /// Replaces a healthy connection by a new one because the workload requests it.
     async fn renew(&self, session: &mut Session, period: Period) -> Result<(), NotCommitted> {
-        session.part().await;
+        session.close_idle().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, period, reason).await
     }

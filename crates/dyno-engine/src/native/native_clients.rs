@@ -93,7 +93,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// Index of a client's database.
     fn database(&self, client: ClientId) -> usize {
-        ClientIds::group_of(client.0, self.workloads.len() as u32).0 as usize
+        ClientIds::group_and_position(client.0, self.workloads.len() as u32).0 as usize
     }
 
     /// The workload of a client.
@@ -103,7 +103,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// The number of a client among those of its database.
     pub(crate) fn number_in_database(&self, client: ClientId) -> ClientId {
-        ClientId(ClientIds::group_of(client.0, self.workloads.len() as u32).1)
+        ClientId(ClientIds::group_and_position(client.0, self.workloads.len() as u32).1)
     }
 
     /// The commit ledger of a client, if it keeps one.

@@ -17,7 +17,7 @@ use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::sync::lock;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -37,12 +37,12 @@ const CONNECTING_MAX: usize = 32;
 /// Pause of a client that waits until it may connect.
 const CONNECTING_PAUSE: Duration = Duration::from_millis(1);
 /// Longest time for which a client retries a server that has no free connection.
-const ROOM_WAIT_MAX: Duration = Duration::from_secs(5);
+const FREE_CONNECTION_WAIT_MAX: Duration = Duration::from_secs(5);
 const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// Workers up to this number wake up regularly to measure how late they wake up.
 const PULSE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
-const PULSE: Duration = Duration::from_millis(100);
+const TIMER_LAG_PROBE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Starts the workers of a native workload.
 pub(crate) fn spawn_native<W: Workload>(
@@ -93,7 +93,7 @@ struct Assignment<W: Workload> {
     clients: Vec<ClientId>,
     seed: u64,
     attempts_max: u32,
-    expected: Expected,
+    expected: ExpectedFaults,
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
     shares: Arc<ClientShares>,
@@ -102,9 +102,9 @@ struct Assignment<W: Workload> {
 }
 
 /// A slot for a connection that is being opened; dropping it frees the slot.
-struct ConnectingPlace(Arc<AtomicUsize>);
+struct ConnectionSlot(Arc<AtomicUsize>);
 
-impl ConnectingPlace {
+impl ConnectionSlot {
     async fn take(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
         while connecting
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
@@ -118,7 +118,7 @@ impl ConnectingPlace {
     }
 }
 
-impl Drop for ConnectingPlace {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -195,8 +195,8 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let connecting = Arc::clone(&assignment.connecting);
         let reports = assignment.channels.reports.clone();
         executor.spawn(async move {
-            let place = ConnectingPlace::take(&connecting, &client.io).await;
-            let limit = ROOM_WAIT_MAX.min(client.connect_timeout());
+            let place = ConnectionSlot::take(&connecting, &client.io).await;
+            let limit = FREE_CONNECTION_WAIT_MAX.min(client.connect_timeout());
             let session =
                 connect_with_retry(&client.io, limit, async || client.connect().await).await;
             drop(place);
@@ -258,7 +258,7 @@ fn work<W: Workload>(
             executor.wake_all();
         }
         if assignment.channels.index < PULSE_WORKERS && pulse <= instant {
-            pulse = instant + PULSE;
+            pulse = instant + TIMER_LAG_PROBE_INTERVAL;
             reactor.pulse_at(pulse);
         }
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));

@@ -6,7 +6,7 @@ use crate::worker_count::candidates;
 use crate::workload::Workload;
 use dyno_model::engine::Engine;
 use dyno_model::event::Listener;
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::WorkersTried;
 use dyno_model::units::Nanos;
@@ -71,7 +71,7 @@ fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
     let load = input.load;
     let is_closed =
         !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
-    let is_closed = is_closed && input.expected == Expected::NoFaults;
+    let is_closed = is_closed && input.expected == ExpectedFaults::NoFaults;
     let is_shared = input.shares_machine && engine.has_sql() && !engine.is_embedded();
     is_shared
         && is_closed

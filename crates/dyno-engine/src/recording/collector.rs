@@ -162,7 +162,7 @@ impl Collector {
     /// Processes samples.
     pub(crate) fn take(&mut self, samples: &[Sample]) {
         for sample in samples {
-            if !self.record_commit_time(*sample) {
+            if !self.try_fast_path(*sample) {
                 self.sort(*sample);
             }
         }
@@ -174,7 +174,7 @@ impl Collector {
     /// Fast path for nearly all samples of scripts without statements: a counted commit in the
     /// interval of the previous sample. Returns false for anything else.
     #[inline]
-    fn record_commit_time(&mut self, sample: Sample) -> bool {
+    fn try_fast_path(&mut self, sample: Sample) -> bool {
         let end = sample.end();
         let (from, to, place) = self.last_position;
         let is_usual = sample.is_counted()
@@ -233,7 +233,7 @@ impl Collector {
             }
             Occurrence::StatementFailed => interval.errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
-            Occurrence::CutOff | Occurrence::Skipped | Occurrence::Late => {}
+            Occurrence::CutOff | Occurrence::Skipped | Occurrence::StartDelay => {}
             Occurrence::ScriptCount(counter) => interval.counts.count(counter, duration),
             Occurrence::Statement(kind, class) => {
                 interval.outcomes.count(class);
@@ -247,13 +247,13 @@ impl Collector {
         let occurrence = sample.occurrence();
         let of_window = match occurrence {
             Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped => &mut self.censored,
-            Occurrence::Late => &mut self.lag,
+            Occurrence::StartDelay => &mut self.lag,
             _ => return false,
         };
         if sample.is_counted() {
             latency::record(of_window, sample.duration());
             if let Some(named) =
-                self.named.get_mut(sample.name()).filter(|_| occurrence != Occurrence::Late)
+                self.named.get_mut(sample.name()).filter(|_| occurrence != Occurrence::StartDelay)
             {
                 latency::record(&mut named.censored, sample.duration());
             }
@@ -542,7 +542,7 @@ mod tests {
             sample(1, Occurrence::Committed, 90, false), // outside the warm-up
             sample(1, Occurrence::Failed(FailureKind::Deadlock), 70, true),
             sample(0, Occurrence::CutOff, 80, true),
-            sample(0, Occurrence::Late, 5, true),
+            sample(0, Occurrence::StartDelay, 5, true),
         ]);
         let intervals = collector.rest(SECOND);
         let found = |interval: &IntervalRecord| {
@@ -647,8 +647,8 @@ mod tests {
         // In an overload, only the first transactions found a free client; two of them began 14 ms
         // late.
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
-        collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);
-        collector.take(&[Sample::new(Occurrence::Late, 5, 1_000, false)]);
+        collector.take(&[Sample::new(Occurrence::StartDelay, 5, 14_000_000, true); 2]);
+        collector.take(&[Sample::new(Occurrence::StartDelay, 5, 1_000, false)]);
         let lag = collector.lag(1_000).expect("transactions were started");
         assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
         assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);

@@ -48,7 +48,7 @@ fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
         0..=3 => Occurrence::Committed,
         4 => Occurrence::Failed(FailureKind::Deadlock),
         5 => Occurrence::CutOff,
-        6 => Occurrence::Late,
+        6 => Occurrence::StartDelay,
         7 => Occurrence::Retried(FailureKind::Serialization),
         8 => Occurrence::StatementFailed,
         9 => Occurrence::Reconnected,

@@ -4,10 +4,10 @@
 //! therefore only append samples, and the coordinator sorts them into the process's only set of
 //! histograms. Appending costs a few nanoseconds; sorting runs in batches that stay in cache.
 //!
-//! A lock protects a recorder. Only its worker takes the lock, except for one moment per interval
-//! in which the coordinator takes the available samples. An interval is therefore complete when it
-//! ends, even if a worker is stuck in a statement, and the counters of a worker that never returns
-//! can be closed without it.
+//! A lock protects a recorder. The coordinator takes it too: twice per interval for the available
+//! samples, and up to four times a second to detect stalls. An interval is therefore complete when
+//! it ends, even if a worker is stuck in a statement, and the counters of a worker that never
+//! returns can be closed without it.
 
 use super::SampleNames;
 use super::sample::{Occurrence, Sample};
@@ -137,7 +137,7 @@ pub(crate) struct Recorder {
     samples: Vec<Sample>,
     batch: usize,
     /// Number of batches sent to the channel.
-    pub(crate) handed: u64,
+    pub(crate) batches_sent: u64,
     pub(crate) counters: TrialCounters,
     totals: Totals,
     /// Counters of the script itself.
@@ -160,7 +160,7 @@ impl Recorder {
         Self {
             samples: Vec::with_capacity(batch),
             batch,
-            handed: 0,
+            batches_sent: 0,
             totals: Totals {
                 sent: vec![0; statements.len()],
                 refused: vec![0; statements.len()],
@@ -312,8 +312,8 @@ impl Recorder {
     }
 
     /// Records the delay of a transaction for which a free client waited, in nanoseconds.
-    pub(crate) fn began_late(&mut self, now: u64, lag: u64, period: Period) {
-        self.push(Occurrence::Late, now, lag, period);
+    pub(crate) fn record_start_delay(&mut self, now: u64, lag: u64, period: Period) {
+        self.push(Occurrence::StartDelay, now, lag, period);
     }
 
     /// Records that a transaction, whose time began at `start`, was skipped because it was too
@@ -365,7 +365,7 @@ impl Recorder {
     }
 
     /// Exchanges the current samples for an empty vector, which must have room for a batch.
-    pub(crate) fn exchange(&mut self, empty: &mut Vec<Sample>) {
+    pub(crate) fn take_samples(&mut self, empty: &mut Vec<Sample>) {
         debug_assert!(empty.is_empty());
         std::mem::swap(&mut self.samples, empty);
     }
@@ -438,17 +438,17 @@ impl SharedRecorder {
         let result = write(&mut recorder);
         let is_full = recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch;
         if is_full {
-            self.hand_over(recorder);
+            self.send_batch(recorder);
         }
         (result, is_full)
     }
 
     #[cold]
-    fn hand_over(&self, mut recorder: MutexGuard<'_, Recorder>) {
+    fn send_batch(&self, mut recorder: MutexGuard<'_, Recorder>) {
         recorder.fit_batch();
         let empty = recorder.empty_batch();
         let samples = std::mem::replace(&mut recorder.samples, empty);
-        recorder.handed += 1;
+        recorder.batches_sent += 1;
         drop(recorder);
         // If the receiver is gone, this worker was left behind and its counters are closed.
         let _ = self.batches.send(Batch { worker: self.worker, samples });
@@ -532,11 +532,11 @@ mod tests {
         recorder.committed(1, 1, 2, 1.0, Period::Measured);
         recorder.failed(1, FailureKind::Deadlock, 1, 2, false, Period::Measured);
         recorder.cut_off(1, 1, 2, Period::Measured);
-        let handed: Vec<_> =
+        let batches_sent: Vec<_> =
             recorder.samples.iter().map(|sample| (sample.occurrence(), sample.name())).collect();
         let ends =
             [Occurrence::Committed, Occurrence::Failed(FailureKind::Deadlock), Occurrence::CutOff];
-        assert_eq!(handed, ends.map(|end| (end, 1)));
+        assert_eq!(batches_sent, ends.map(|end| (end, 1)));
     }
 
     #[test]
@@ -547,10 +547,10 @@ mod tests {
             shared.note(|recorder| recorder.committed(0, 0, end, 1.0, Period::Measured));
         }
         let mut rest = Vec::new();
-        lock(&shared.inner()).exchange(&mut rest);
-        let handed = lock(&shared.inner()).handed;
+        lock(&shared.inner()).take_samples(&mut rest);
+        let batches_sent = lock(&shared.inner()).batches_sent;
         let batches: Vec<Batch> = receiver.try_iter().collect();
-        assert_eq!(batches.len() as u64, handed);
+        assert_eq!(batches.len() as u64, batches_sent);
         assert!(batches.iter().all(|batch| batch.worker == 3));
         let ends: Vec<u64> =
             batches.iter().flat_map(|batch| &batch.samples).chain(&rest).map(|s| s.end()).collect();

@@ -23,7 +23,7 @@ pub(crate) enum Occurrence {
     /// A transaction cut off; the time is its age.
     CutOff,
     /// A transaction of an open loop that a free client waited for; the time is its delay.
-    Late,
+    StartDelay,
     /// A counter of the script itself; the count replaces the duration.
     ScriptCount(ScriptCounter),
     /// A successful statement of a kind, and the class of its outcome.
@@ -70,7 +70,7 @@ impl Sample {
             Occurrence::StatementFailed => (1, 0),
             Occurrence::Reconnected => (2, 0),
             Occurrence::CutOff => (3, 0),
-            Occurrence::Late => (4, 0),
+            Occurrence::StartDelay => (4, 0),
             Occurrence::Skipped => (5, 0),
             Occurrence::ScriptCount(counter) => (FIRST_COUNTER + counter as u64, 0),
             Occurrence::Failed(kind) => (FIRST_FAILED + kind as u64, 0),
@@ -104,7 +104,7 @@ impl Sample {
             1 => Occurrence::StatementFailed,
             2 => Occurrence::Reconnected,
             3 => Occurrence::CutOff,
-            4 => Occurrence::Late,
+            4 => Occurrence::StartDelay,
             5 => Occurrence::Skipped,
             code if code < FIRST_FAILED => {
                 Occurrence::ScriptCount(COUNTERS[(code - FIRST_COUNTER) as usize])
@@ -164,7 +164,7 @@ mod tests {
                 Occurrence::StatementFailed,
                 Occurrence::Reconnected,
                 Occurrence::CutOff,
-                Occurrence::Late,
+                Occurrence::StartDelay,
                 Occurrence::Skipped,
             ]
             .into_iter()

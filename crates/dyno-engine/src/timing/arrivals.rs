@@ -79,7 +79,7 @@ pub(crate) struct TransactionStart {
     pub(crate) period: Period,
     /// Open loop: whether its client was free before it was due. Otherwise the transaction has
     /// waited for a client.
-    pub(crate) is_awaited: bool,
+    pub(crate) client_was_idle: bool,
 }
 
 impl TransactionStart {
@@ -87,7 +87,7 @@ impl TransactionStart {
     /// client's transactions counted so far. `None` when it must not start.
     #[inline]
     pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
-        Some(Self { start: now, period: window.admit(now, counted)?, is_awaited: false })
+        Some(Self { start: now, period: window.admit(now, counted)?, client_was_idle: false })
     }
 }
 
@@ -192,7 +192,7 @@ impl Arrivals {
         }
         let Some(at) = self.take(window.closes()) else { return NextStart::Rest };
         match TransactionStart::at_once(window, at, counted) {
-            Some(begun) => NextStart::Due(TransactionStart { is_awaited: now < at, ..begun }),
+            Some(begun) => NextStart::Due(TransactionStart { client_was_idle: now < at, ..begun }),
             None => {
                 self.give_back(at);
                 NextStart::Over

@@ -333,12 +333,12 @@ mod tests {
     #[test]
     fn no_background_group_audits_before_the_first_member_has() {
         let (first, member) = pair();
-        let (reported, audits) = std::sync::mpsc::channel();
+        let (sender, audits) = std::sync::mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
                 let _ = member.ready(|| Ok(Start::soon()));
                 member.settled();
-                let _ = reported.send("background");
+                let _ = sender.send("background");
                 member.leave(Ok(TrialRecord::default()));
             });
             first.ready(|| Ok(Start::soon())).expect("both are ready");
@@ -360,11 +360,11 @@ mod tests {
         let refused = |member: BarrierMember| {
             member.leave(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
         };
-        let reported = failed(refused).0.to_string();
+        let sender = failed(refused).0.to_string();
         assert!(
-            reported.contains("the background workload \"report\": clients could not be started: ")
-                && reported.contains("no room"),
-            "{reported}"
+            sender.contains("the background workload \"report\": clients could not be started: ")
+                && sender.contains("no room"),
+            "{sender}"
         );
         assert_eq!(
             failed(|member| member.leave(Err(TrialError::Interrupted))).0,
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_wait_are_reported_when_there_will_be_no_start() {
+    fn waiting_members_learn_that_there_will_be_no_start() {
         let (first, member) = pair();
         thread::scope(|scope| {
             let waiting = scope.spawn(move || {

@@ -28,7 +28,7 @@ use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::History;
-use dyno_model::judge::{Asked, judge};
+use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::plan::LoadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::record::{BenchmarkFacts, GeneratorRecord, TrialEnd, TrialRecord, Uptime};
@@ -538,7 +538,7 @@ fn trial(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked = Asked {
+    let asked = TrialRequirements {
         engine: input.nodes[0].target.engine,
         clients: load.clients.clients,
         load: load.load,

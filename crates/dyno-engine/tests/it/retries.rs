@@ -7,7 +7,7 @@ use dyno_engine::workload::{AfterFailure, ClientId};
 use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, TrialError, run_load};
 use dyno_model::catalog::OptionValue;
 use dyno_model::failure::FailureKind;
-use dyno_model::fault::{Expected, FaultAction};
+use dyno_model::fault::{ExpectedFaults, FaultAction};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
 use dyno_model::target::Target;
@@ -182,7 +182,7 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
 fn full_disk_is_retried_only_if_a_fault_fills_it() {
     let plan = LoadPlan { attempts_max: 100, ..LoadPlan::new(StopRule::TransactionsPerClient(15)) };
     let run = |actions: &[FaultAction]| {
-        let expected = Expected::of(actions.iter().copied());
+        let expected = ExpectedFaults::of(actions.iter().copied());
         let input = LoadInput { expected, ..LoadInput::new("full", 4, &plan, SEED, &NOBODY) };
         let script = "insert.fail=out-of-resources:0.5";
         load(native("oltp_write_only", &[], 4), null(script), &input, &mut ())

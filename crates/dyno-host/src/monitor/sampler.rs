@@ -69,10 +69,10 @@ impl Sampler {
     /// without a monitor. When the server's machine is observed through a command, this waits for
     /// its first answer.
     pub(super) fn start(watched: Watched) -> Option<Self> {
-        let (orders, reported) = channel();
+        let (orders, order_receiver) = channel();
         let (reading, readings) = channel();
         let mut sampler = SamplerThread::new(watched, reading);
-        let run = move || sampler.sample_until_stopped(&reported);
+        let run = move || sampler.sample_until_stopped(&order_receiver);
         // Not joined: the channel of readings closes when the thread ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
         Some(Self { orders, readings })
@@ -132,14 +132,14 @@ impl SamplerThread {
         }
     }
 
-    fn sample_until_stopped(&mut self, reported: &Receiver<Order>) {
+    fn sample_until_stopped(&mut self, orders: &Receiver<Order>) {
         let mut next = Instant::now();
         // The start of the window, once it is known.
         let mut opening = None;
         let mut collapsed: Option<Instant> = None;
         loop {
             let wake = collapsed.map_or(next, |sample| sample.min(next));
-            match reported.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+            match orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
                 Ok(Order::Align(origin)) => {
                     opening = Some(origin);
                     next = next_second(origin, Instant::now());

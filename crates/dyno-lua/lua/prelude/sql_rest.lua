@@ -5,7 +5,7 @@ local scalar, ffi, sql = native.scalar, ffi, sysbench.sql
 local set_number, set_integer, set_null, set_text = scalar.set_number, scalar.set_integer, scalar.set_null, native.set_text
 local row_count, column_count, free_result = scalar.row_count, scalar.column_count, scalar.free_result
 local next_result, more_results = scalar.next_result, scalar.more_results
-local query, fetch, trouble, last_error = native.query, native.fetch, native.trouble, native.last_error
+local query, fetch, problem, last_error = native.query, native.fetch, native.problem, native.last_error
 local type, error, setmetatable, rawget, tostring = type, error, setmetatable, rawget, tostring
 local getinfo = native.getinfo
 local result, statement, connection = native.result, native.statement, native.connection
@@ -18,7 +18,7 @@ setmetatable(connection, nil)
 -- Raises the error of the last operation: a text, or a table that restarts the event. `level`
 -- counts from the caller.
 local function fail(connection, level)
-  local message, verdict, errno, state, reason, statement = trouble()
+  local message, verdict, errno, state, reason, statement = problem()
   if not verdict then
     error(message, level + 1)
   end

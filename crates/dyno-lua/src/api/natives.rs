@@ -188,7 +188,7 @@ fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
     let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
     set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
-    set("trouble", lua.create_function(|lua, ()| error(lua)))?;
+    set("problem", lua.create_function(|lua, ()| error(lua)))?;
     set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;
     set(
         "bulk_init",

@@ -2,7 +2,7 @@
 //! touch memory of Lua.
 //!
 //! Lua gets their addresses, which the prelude casts to the types below. A function that fails
-//! returns a negative number and leaves the error for `native.trouble`: errors must not be raised
+//! returns a negative number and leaves the error for `native.problem`: errors must not be raised
 //! through compiled frames.
 
 use crate::context::{Context, Dropped, ask, note_dropped, with};

@@ -29,7 +29,7 @@ use refusal::is_connection_lost;
 pub(crate) use refusal::{Refusal, Verdict};
 pub use refusal::{codes, connect_lines};
 
-/// An error: see [`Sql::trouble`].
+/// An error, which [`Sql::error`] describes.
 pub(crate) const FAILED: f64 = -1.0;
 
 /// Result of an operation. Errors are boxed, so that numbers are passed in registers.

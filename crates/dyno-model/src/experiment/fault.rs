@@ -92,7 +92,7 @@ pub enum FaultPart {
 
 /// The expected effects on a system, given its scheduled faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Expected {
+pub enum ExpectedFaults {
     /// No faults.
     #[default]
     NoFaults,
@@ -102,7 +102,7 @@ pub enum Expected {
     FullDisk,
 }
 
-impl Expected {
+impl ExpectedFaults {
     /// The effect of this action.
     pub fn of(actions: impl IntoIterator<Item = FaultAction>) -> Self {
         actions.into_iter().fold(Self::NoFaults, |expected, action| match action {

@@ -19,7 +19,7 @@ mod tests;
 use crate::audit::{AuditCheck, AuditVerdict};
 use crate::counters::TrialCounters;
 use crate::engine::CommitCounter;
-use crate::fault::{Expected, FaultRecord};
+use crate::fault::{ExpectedFaults, FaultRecord};
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
 use crate::reason::Reason;
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
@@ -47,7 +47,7 @@ const UPTIME_COARSE: u64 = 3;
 
 /// The requested properties of a trial.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct TrialRequirements<'a> {
     /// Engine of the system.
     pub engine: Engine,
     /// Number of clients.
@@ -58,7 +58,7 @@ pub struct Asked<'a> {
     pub tolerated_failures: f64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TrialRequirements<'a> {
     /// The values in the plan.
     #[must_use]
     pub fn of(plan: &'a Plan, trial: &Trial) -> Self {
@@ -86,7 +86,7 @@ const SENT_AS_TEXT_MAX: usize = 5;
 
 /// All warnings that follow from a record by itself.
 #[must_use]
-pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+pub fn judge(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
     let mut warnings = generators::warnings(record, asked.engine.is_embedded());
     if let Some(facts) = &record.facts {
         warnings.extend(surroundings(record, facts));
@@ -138,15 +138,15 @@ pub fn has_faults(record: &TrialRecord) -> bool {
     expected(record).has_faults()
 }
 
-fn expected(record: &TrialRecord) -> Expected {
-    Expected::of(record.faults().iter().map(|fault| fault.action))
+fn expected(record: &TrialRecord) -> ExpectedFaults {
+    ExpectedFaults::of(record.faults().iter().map(|fault| fault.action))
 }
 
 /// Re-evaluates a record that was written earlier. Warnings that [`judge`] derives replace those
 /// derived then; all others remain as written. Records without [`Facts`] keep all recorded warnings
 /// and gain those that were not raised at the time.
 #[must_use]
-pub fn rejudge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+pub fn rejudge(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
     let judged = judge(record, asked);
     let is_among = |warnings: &[Warning], warning: &Warning| {
         warnings.iter().any(|other| discriminant(other) == discriminant(warning))
@@ -252,7 +252,7 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
 }
 
 /// Deviations of the trial from what was requested.
-fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warning> {
+fn cut_short(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>) -> Vec<Warning> {
     let cut_short = |reason: &Reason| Warning::CutShort { reason: reason.clone() };
     let mut warnings: Vec<Warning> = facts.problems.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
@@ -268,7 +268,7 @@ fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warn
 }
 
 /// The part of a stop rule by count that was not reached before the time limit.
-fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Reason> {
+fn missing(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>) -> Option<Reason> {
     let wanted = match asked.load.stop {
         StopRule::Transactions(wanted) => wanted,
         StopRule::TransactionsPerClient(each) => each.saturating_mul(asked.clients.into()),
@@ -286,7 +286,7 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Rea
 
 /// Outcome of the arrivals. With a requested overload, the share is reported but the overload
 /// itself is not a warning.
-fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+fn arrivals(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
     let mut warnings =
         record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.counters.committed));
     for warning in &mut warnings {
@@ -303,7 +303,7 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
 }
 
 /// A closed loop whose window contains few consecutive transactions of each client.
-fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
+fn few_waves(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Option<Warning> {
     let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
     let each = record.transaction.mean + thought(record, asked.load);
     let waves = match record.transaction.count {
@@ -428,7 +428,7 @@ fn restart(facts: &Facts) -> Option<Warning> {
 /// the server, or that dyno has a bug. The server may not count a COMMIT that it rejected: Galera
 /// rejects it for a transaction that another node has aborted, without examining the statement.
 /// PostgreSQL also counts statements outside of transaction blocks, and its own processes.
-fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
+fn server_counters(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Option<Warning> {
     let CommitCounter { name, is_exact } = asked.engine.traits().commit_counter?;
     let counter = name.to_owned();
     let ours = record.sum_of_groups(|_, facts| facts.commits_sent_total);
@@ -442,7 +442,7 @@ fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     if in_doubt > 0 {
         return Some(Warning::CommitsNotCompared { counter, in_doubt });
     }
-    let refused = record.sum_of_groups(|_, facts| facts.commits_refused_total);
+    let refused = record.sum_of_groups(|_, facts| facts.commits_failed_total);
     let is_counted = theirs >= ours.saturating_sub(refused) && (theirs <= ours || !is_exact);
     (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })
 }

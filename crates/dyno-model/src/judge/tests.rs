@@ -60,7 +60,12 @@ fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Wa
     change(&mut record);
     let mut warnings = judge(
         &record,
-        &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+        &TrialRequirements {
+            engine: Engine::Mysql,
+            clients: 8,
+            load: &load,
+            tolerated_failures: 0.0,
+        },
     );
     // Few tests are about it.
     let is_unreported =
@@ -146,7 +151,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     let theirs = |theirs: i64| {
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), theirs);
-            it.facts.get_or_insert_default().commits_refused_total = 7;
+            it.facts.get_or_insert_default().commits_failed_total = 7;
         })
     };
     assert_eq!(theirs(49_993), [], "a refused COMMIT may not have been counted");
@@ -165,7 +170,12 @@ fn an_overload_on_purpose_is_reported_and_leaves_the_trial_valid() {
         Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
     overloaded.warnings = judge(
         &overloaded,
-        &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+        &TrialRequirements {
+            engine: Engine::Mysql,
+            clients: 8,
+            load: &load,
+            tolerated_failures: 0.0,
+        },
     );
     assert_eq!(overloaded.warnings, [Warning::Overload { share: 0.5, unstarted: 50_000 }]);
     assert!(overloaded.is_valid());
@@ -187,7 +197,12 @@ fn busiest_worker_counts_except_embedded_or_script_only_work() {
     assert_eq!(
         judge(
             &embedded,
-            &Asked { engine: Engine::Sqlite, clients: 8, load: &load, tolerated_failures: 0.0 }
+            &TrialRequirements {
+                engine: Engine::Sqlite,
+                clients: 8,
+                load: &load,
+                tolerated_failures: 0.0
+            }
         ),
         []
     );
@@ -244,7 +259,12 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         record.transactions = vec![named(None), named(of_name)];
         judge(
             &record,
-            &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+            &TrialRequirements {
+                engine: Engine::Mysql,
+                clients: 8,
+                load: &load,
+                tolerated_failures: 0.0,
+            },
         )
         .into_iter()
         .find_map(|warning| {
@@ -291,7 +311,12 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
             vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
         let found = judge(
             &record,
-            &Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 },
+            &TrialRequirements {
+                engine: Engine::Mysql,
+                clients: 8,
+                load: &load,
+                tolerated_failures: 0.0,
+            },
         );
         found.into_iter().filter(|warning| matches!(warning, Warning::Stall { .. })).count()
     };
@@ -329,7 +354,12 @@ fn early_end_of_a_trial_is_reported_with_one_reason() {
 #[test]
 fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
+    let asked = TrialRequirements {
+        engine: Engine::Mysql,
+        clients: 8,
+        load: &load,
+        tolerated_failures: 0.0,
+    };
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     written.server_counters.insert("Com_commit".to_owned(), 50_000);
@@ -342,7 +372,12 @@ fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
 #[test]
 fn rejudging_old_records_keeps_warnings_and_adds_missing_ones() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures: 0.0 };
+    let asked = TrialRequirements {
+        engine: Engine::Mysql,
+        clients: 8,
+        load: &load,
+        tolerated_failures: 0.0,
+    };
     let mut old = record();
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
@@ -450,7 +485,10 @@ fn missing_commit_counter_is_noted_if_the_engine_has_one() {
         let mut record = record();
         let counter = counter.map(|name| (name.to_owned(), 50_000));
         record.server_counters.extend(counter);
-        judge(&record, &Asked { engine, clients: 8, load: &load, tolerated_failures: 0.0 })
+        judge(
+            &record,
+            &TrialRequirements { engine, clients: 8, load: &load, tolerated_failures: 0.0 },
+        )
     };
     let note =
         |counter: &str| Warning::CommitsNotCompared { counter: counter.to_owned(), in_doubt: 0 };
@@ -465,7 +503,10 @@ fn missing_commit_counter_is_noted_if_the_engine_has_one() {
         facts(&mut record).commits_sent_total = sent;
         record.server_counters.insert("Com_commit".to_owned(), 0);
         let engine = Engine::Mysql;
-        judge(&record, &Asked { engine, clients: 8, load: &load, tolerated_failures: 0.0 })
+        judge(
+            &record,
+            &TrialRequirements { engine, clients: 8, load: &load, tolerated_failures: 0.0 },
+        )
     };
     assert_eq!(autocommit(0), []);
     assert_eq!(autocommit(50_000), [note("Com_commit")]);
@@ -481,7 +522,12 @@ fn postgresql_may_count_more_commits_than_were_sent_but_not_fewer() {
         record.server_counters.insert("xact_commit".to_owned(), theirs);
         judge(
             &record,
-            &Asked { engine: Engine::Postgres, clients: 8, load: &load, tolerated_failures: 0.0 },
+            &TrialRequirements {
+                engine: Engine::Postgres,
+                clients: 8,
+                load: &load,
+                tolerated_failures: 0.0,
+            },
         )
     };
     assert_eq!([counted(50_000), counted(60_000)], [[], []]);
@@ -553,7 +599,12 @@ fn failures_that_a_limit_permits_leave_a_trial_valid() {
         let mut record = record();
         record.counters.failed = failed;
         record.counters.started = 1_000;
-        let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load, tolerated_failures };
+        let asked = TrialRequirements {
+            engine: Engine::Mysql,
+            clients: 8,
+            load: &load,
+            tolerated_failures,
+        };
         let found = judge(&record, &asked)
             .into_iter()
             .find(|it| matches!(it, Warning::Failures { .. } | Warning::ToleratedFailures { .. }));

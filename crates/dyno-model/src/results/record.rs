@@ -300,7 +300,7 @@ pub struct Facts {
     /// COMMIT statements sent since the first client started, warm-up included.
     pub commits_sent_total: u64,
     /// COMMIT statements that were answered with an error.
-    pub commits_refused_total: u64,
+    pub commits_failed_total: u64,
     /// Uptime of the server, if it reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime: Option<Uptime>,
@@ -413,8 +413,8 @@ pub struct OpenLoop {
     /// Response times of all arrivals; absent without arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
-    /// Delays of transactions that started late although a client was free; absent when there were
-    /// none.
+    /// Delays of the starts of transactions for which a client was free, 0 for all others; absent
+    /// without transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Lag>,
 }

@@ -49,7 +49,7 @@ use crate::target::QueryMode;
 use crate::units::Nanos;
 use crate::words::suggestion;
 use choice::Choice;
-use diagnostic::{Problems, Source, black_out_passwords};
+use diagnostic::{Problems, Source, mask_passwords};
 use factors::FactorTarget;
 use reader::Fields;
 use std::collections::BTreeMap;
@@ -161,8 +161,8 @@ pub fn parse(
             paths::resolve(&mut plan, input.file_name);
             plan.profile = input.profile.map(str::to_owned);
             plan.fit_to_budget();
-            plan.group_by_data(|_, _| None);
-            black_out_passwords(&mut sources, &problems.into_parts().1);
+            plan.draw_run_order(|_, _| None);
+            mask_passwords(&mut sources, &problems.into_parts().1);
             Ok((sources.swap_remove(0).text, plan))
         }
         _ => Err(Diagnostics::new(sources, problems)),
@@ -536,7 +536,7 @@ impl Plan {
     /// leaves it unchanged; other configurations get separate data anyway and form a group
     /// together. The data sets of workloads are not known here, so [`parse`] does not take them
     /// into account.
-    pub fn group_by_data(&mut self, data_set: impl Fn(&Self, &Configuration) -> Option<String>) {
+    pub fn draw_run_order(&mut self, data_set: impl Fn(&Self, &Configuration) -> Option<String>) {
         let restart_groups = if self.is_split() {
             self.restart_groups().into_iter().map(|(_, configurations)| configurations).collect()
         } else {

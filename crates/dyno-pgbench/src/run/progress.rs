@@ -32,10 +32,10 @@ impl ProgressThread {
         is_unix_time: bool,
     ) -> std::io::Result<Self> {
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-        let (scene, reported) = (Arc::clone(scene), Arc::clone(&state));
+        let (scene, shared) = (Arc::clone(scene), Arc::clone(&state));
         let thread =
             std::thread::Builder::new().name("dyno-progress".to_owned()).spawn(move || {
-                write_lines(&scene, &reported, Duration::from_secs(seconds), is_unix_time);
+                write_lines(&scene, &shared, Duration::from_secs(seconds), is_unix_time);
             })?;
         Ok(Self { state, thread: Some(thread) })
     }

@@ -480,9 +480,9 @@ fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
         return;
     }
     drawing.open(&curve.class());
-    let (reported, others): (Vec<&CurvePoint>, Vec<_>) =
+    let (with_tooltip, others): (Vec<&CurvePoint>, Vec<_>) =
         curve.points.iter().partition(|point| !point.tooltip.is_empty());
-    for point in reported {
+    for point in with_tooltip {
         if let Some(place) = places.point(i, point) {
             drawing.marker("mark", curve.slot, place, &point.tooltip);
         }

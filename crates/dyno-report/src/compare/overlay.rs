@@ -115,7 +115,7 @@ fn over_clients(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> V
     let labels = distinct(model.configurations.iter().map(|pair| pair.name.label.as_str()));
     let is_alone = labels.len() == 1;
     let panel = |label: &str| {
-        let of_line: Vec<&ConfigurationPair> =
+        let of_series: Vec<&ConfigurationPair> =
             model.configurations.iter().filter(|pair| pair.name.label == label).collect();
         let points = |side: SideName| {
             let point = |pair: &&ConfigurationPair| {
@@ -123,7 +123,7 @@ fn over_clients(model: &CompareModel, metric: ComparisonMetric, lang: Lang) -> V
                 let estimate = if side == SideName::Base { of.base } else { of.new };
                 Some(point(pair, &estimate?, side, metric, lang))
             };
-            let mut points: Vec<CurvePoint> = of_line.iter().filter_map(point).collect();
+            let mut points: Vec<CurvePoint> = of_series.iter().filter_map(point).collect();
             points.sort_by(|one, other| one.x.total_cmp(&other.x));
             points
         };

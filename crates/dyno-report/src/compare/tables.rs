@@ -118,7 +118,7 @@ pub(super) fn overall(model: &CompareModel, lang: Lang) -> Table {
             Cell::figure(it.effect.p_corrected.map(figures::p_value))
         })
         .only_in(Form::Page)
-        .visible_from(|it| &it.effect)
+        .detectable(|it| &it.effect)
         .only_in(Form::Page)
         .left(&headings::VERDICT, |it| verdict(&it.effect))
         .table()

@@ -97,16 +97,16 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
 
 /// Directories and commands of a storage.
 fn storage_text(storage: &Storage, lang: Lang) -> String {
-    let mut reported = vec![storage.data.display().to_string()];
+    let mut parts = vec![storage.data.display().to_string()];
     if let Some(log) = &storage.log {
-        reported.push(fill!(words::LOG_IN, lang, folder = log.display()));
+        parts.push(fill!(words::LOG_IN, lang, folder = log.display()));
     }
     for (message, command) in [(words::BEFORE, &storage.before), (words::AFTER, &storage.after)] {
         if let Some(line) = command.as_ref().and_then(|command| command.trim().lines().next()) {
-            reported.push(fill!(message, lang, command = line));
+            parts.push(fill!(message, lang, command = line));
         }
     }
-    reported.join(lang.comma)
+    parts.join(lang.comma)
 }
 
 /// The fault that is injected, and when.
@@ -217,15 +217,15 @@ fn background(
         lang,
     );
     let is_varied = plan.configurations.iter().any(|it| !it.background.contains(background));
-    let mut reported = vec![match is_varied {
+    let mut parts = vec![match is_varied {
         true => workload,
         false => fill!(words::BACKGROUND_WITH, lang, workload, clients = background.clients),
     }];
     let arriving = |rate| fill!(words::ARRIVING, lang, rate = figures::rate(rate));
-    reported.extend(background.rate.map(arriving));
+    parts.extend(background.rate.map(arriving));
     let thinking = |think: Nanos| fill!(words::THINK, lang, duration = exact(think.into(), lang));
-    reported.extend(background.think.map(thinking));
-    reported.join(lang.comma)
+    parts.extend(background.think.map(thinking));
+    parts.join(lang.comma)
 }
 
 /// Levels of a factor in the order of the configurations.
@@ -277,16 +277,16 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
 
 /// The load of a trial as a list: duration, arrivals, warm-up.
 fn rule(load: &LoadPlan, lang: Lang) -> String {
-    let mut reported = vec![stop(load, lang)];
+    let mut parts = vec![stop(load, lang)];
     if !load.databases.is_one() {
-        reported.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
+        parts.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
     }
     if let Some(rate) = load.rate {
         let message = match load.spacing {
             Spacing::Poisson => words::ARRIVING,
             Spacing::Even => words::ARRIVING_EVENLY,
         };
-        reported.push(fill!(message, lang, rate = figures::rate(rate)));
+        parts.push(fill!(message, lang, rate = figures::rate(rate)));
     }
     let spans = [
         (words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)),
@@ -295,11 +295,11 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
     ];
     for (message, span) in spans {
         if let Some(span) = span {
-            reported.push(fill!(message, lang, duration = exact(span.into(), lang)));
+            parts.push(fill!(message, lang, duration = exact(span.into(), lang)));
         }
     }
-    let reported = reported.join(lang.comma);
-    load.find.as_ref().map_or(reported.clone(), |search| find(search, load, &reported, lang))
+    let parts = parts.join(lang.comma);
+    load.find.as_ref().map_or(parts.clone(), |search| find(search, load, &parts, lang))
 }
 
 fn stop(load: &LoadPlan, lang: Lang) -> String {
@@ -407,7 +407,7 @@ pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
             format!("  {}  {}  {time}", cell(&difference, widths[0]), cell(&blocks, widths[1]));
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    text.push_str(&match pilot.visible_from(plan.blocks) {
+    text.push_str(&match pilot.detectable(plan.blocks) {
         Some(from) => fill!(words::PILOT_SEES, lang, blocks = plan.blocks, from = percent(from)),
         None => words::PILOT_SEES_NOTHING.text(lang).to_owned(),
     });

@@ -129,7 +129,7 @@ impl<R> Sheet<R> {
     }
 
     /// Adds the smallest detectable effect.
-    pub(crate) fn visible_from(self, of: impl Fn(&R) -> &Effect) -> Self {
+    pub(crate) fn detectable(self, of: impl Fn(&R) -> &Effect) -> Self {
         let cell = |row: &R| Cell::figure(of(row).detectable_ratio.map(figures::detectable));
         self.right(&headings::DETECTABLE, cell)
     }

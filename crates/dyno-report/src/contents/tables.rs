@@ -332,7 +332,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::METRIC, |it| Cell::text(names::metric(it.metric, lang)))
         .right(&headings::PAIRS, |it| Cell::text(cells(it)))
         .effect(|it| &it.effect)
-        .visible_from(|it| &it.effect)
+        .detectable(|it| &it.effect)
         .only_in(Form::Page)
         .verdict(|it| &it.effect)
         .left(&headings::DEPENDS_ON, |it| {
@@ -355,7 +355,7 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
             Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1())))
         })
         // The page shows it next to the answer.
-        .visible_from(|(it, _)| &it.effect)
+        .detectable(|(it, _)| &it.effect)
         .only_in(Form::Text)
         .right(&headings::SCATTER_STARTS, |(_, ratio)| share(ratio.starts))
         .right(&headings::SCATTER_DATA_SETS, |(_, ratio)| share(ratio.data_sets))
@@ -401,7 +401,7 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
         .right(&headings::CLIENTS, |it| Cell::text(it.clients.to_string()))
         .right(&headings::TRIALS_VALID, |it| Cell::text(it.repeats.to_string()))
         .effect(|it| &it.effect)
-        .visible_from(|it| &it.effect)
+        .detectable(|it| &it.effect)
         .verdict(|it| &it.effect)
         .table()
 }

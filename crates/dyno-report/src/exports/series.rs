@@ -80,7 +80,7 @@ pub(crate) fn configuration(model: &ReportModel, index: usize) -> String {
 }
 
 /// Index of the configuration of this name.
-pub(crate) fn place(model: &ReportModel, name: &str) -> Option<usize> {
+pub(crate) fn index_of(model: &ReportModel, name: &str) -> Option<usize> {
     (0..model.configurations.len()).find(|index| configuration(model, *index) == name)
 }
 

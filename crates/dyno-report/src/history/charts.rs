@@ -47,7 +47,7 @@ pub(super) fn figure(
         columns: None,
     };
     let description =
-        fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = title, over, lines = configuration);
+        fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = title, over, series = configuration);
     let labels = Labels { id, title: &title, description: &description };
     let drawn = match runs.len() {
         ..=SMALL_MAX => Drawn::small(labels, |drawing| chart.draw(drawing)),

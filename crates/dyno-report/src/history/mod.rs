@@ -88,7 +88,7 @@ struct Configuration<'a> {
 
 impl<'a> Configuration<'a> {
     fn new(runs: &[ReportModel], name: &'a str, all: &'a [Series], lang: Lang) -> Self {
-        let here = runs.iter().rev().find_map(|run| Some((run, series::place(run, name)?)));
+        let here = runs.iter().rev().find_map(|run| Some((run, series::index_of(run, name)?)));
         Self {
             name,
             title: here.map_or_else(String::new, |(run, at)| names::configuration(run, at, lang)),
@@ -113,8 +113,8 @@ impl<'a> Configuration<'a> {
     /// A row per run.
     fn data(&self, runs: &[ReportModel]) -> Table {
         let rows = runs.iter().map(|run| {
-            let place = series::place(run, self.name);
-            (&run.provenance, place.map(|place| &run.configurations[place]))
+            let index = series::index_of(run, self.name);
+            (&run.provenance, index.map(|index| &run.configurations[index]))
         });
         let validity = |row: Option<&ConfigurationRow>| {
             words::validity(row.map_or(Validity::Missing, |row| row.validity))

@@ -83,7 +83,7 @@ fn names_of_runs_and_configurations_are_no_markup() {
 }
 
 #[test]
-fn runs_with_other_work_are_named_and_one_run_has_nothing_to_be_compared_with() {
+fn runs_with_other_work_are_named_and_one_run_is_not_compared() {
     let mut runs = sample::history();
     assert!(!history_page(&runs, EN).contains("another workload or load"));
     runs[1].provenance.loads.clear();

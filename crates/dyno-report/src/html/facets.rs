@@ -32,7 +32,7 @@ impl Facet {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
-    /// Index into [`ReportModel::lines`].
+    /// Index into [`ReportModel::series`].
     pub(super) series: usize,
     /// Name within the panel: a system, or levels with their factors.
     pub(super) label: String,

@@ -81,8 +81,8 @@ fn kept(page: &Page<'_>) -> Markup {
     if !(2..=MATRIX_COLUMNS).contains(&levels.len()) || facets().next().is_none() {
         return html! {};
     }
-    let row_at = |line: usize, clients: u32| {
-        rows.iter().find(|row| row.series == line && row.clients == clients)
+    let row_at = |series: usize, clients: u32| {
+        rows.iter().find(|row| row.series == series && row.clients == clients)
     };
     let heads: Vec<String> =
         levels.iter().map(|clients| names::clients(&[*clients], page.lang)).collect();

@@ -64,7 +64,7 @@ impl Cell {
         Value::Text(text.into()).into()
     }
 
-    /// A text cell, or an empty one.
+    /// A text cell, or an absent one.
     pub(crate) fn text_or_absent(text: Option<impl Into<String>>) -> Self {
         text.map_or_else(Self::absent, Self::text)
     }

@@ -125,10 +125,10 @@ impl Table {
     /// block or CPU times that were not measured.
     pub(crate) fn without_absent_columns(self) -> Self {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
-        let is_reported = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
-        let reported: Vec<bool> = (0..self.columns.len()).map(is_reported).collect();
-        let mut places = reported.into_iter();
-        self.only(|_| places.next() == Some(true))
+        let has_values = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
+        let kept: Vec<bool> = (0..self.columns.len()).map(has_values).collect();
+        let mut kept = kept.into_iter();
+        self.only(|_| kept.next() == Some(true))
     }
 
     fn only(mut self, mut is_kept: impl FnMut(&Column) -> bool) -> Self {

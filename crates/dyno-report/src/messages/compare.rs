@@ -24,11 +24,11 @@ pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
 
 /// Name of a configuration of both sides.
 pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
-    let line = match &pair.system_new {
+    let series = match &pair.system_new {
         None => pair.name.label.clone(),
         Some(new) => fill!(AGAINST, lang, base = pair.name.label, new),
     };
-    names::series_at(&line, pair.name.clients, lang)
+    names::series_at(&series, pair.name.clients, lang)
 }
 
 /// Subject of an effect over all configurations: a metric, or the mean time of a kind of statement.

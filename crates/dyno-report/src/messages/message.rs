@@ -89,8 +89,8 @@ impl<T> Message<T> {
     }
 }
 
-/// Fills the placeholders of a message, with the syntax of `format!`: `fill!(SERIES_AT, lang, series,
-/// clients = 8)`. Values without a placeholder are ignored.
+/// Fills the placeholders of a message, with the syntax of `format!`: `fill!(SERIES_AT, lang,
+/// series, clients = 8)`. Values without a placeholder are ignored.
 macro_rules! fill {
     (@ $value:ident) => { &$value };
     (@ $name:ident = $value:expr) => { &$value };

@@ -85,7 +85,7 @@ mod tests {
     fn a_language_with_a_wrong_place_or_too_few_forms_is_reported() {
         let headings = headings::Texts { SYSTEM: " ", ..ENGLISH.texts.headings };
         let names = names::Texts {
-            SERIES_AT: "{line}, {client}",
+            SERIES_AT: "{series}, {client}",
             CLIENTS: "{numbers:#}",
             ..ENGLISH.texts.names
         };
@@ -95,7 +95,7 @@ mod tests {
             [
                 "headings::SYSTEM, xx: no text",
                 "names::CLIENTS, xx: # are not 2 forms",
-                "names::LINE_AT, xx: {\"client\", \"line\"} instead of {\"clients\", \"line\"}"
+                "names::SERIES_AT, xx: {\"client\", \"series\"} instead of {\"clients\", \"series\"}"
             ]
         );
     }

@@ -292,7 +292,7 @@ mod tests {
             Reason::LauncherEnded { reason: Box::new(Reason::Killed), output: String::new() };
         assert_eq!(
             reason(&lost(Box::new(ended)), korean),
-            "부하 발생기 3 (load1) 연결 끊김: 실행 프로그램이 강제 종료됨(시그널 9)"
+            "부하 발생기 3 (load1) 연결 끊김: 런처가 강제 종료됨(시그널 9)"
         );
         let failed = Reason::NoResponse(FailureKind::Deadlock.failure("try again"));
         assert_eq!(reason(&failed, korean), "더 이상 응답하지 않음: 데드락: try again");

@@ -345,10 +345,17 @@ mod tests {
         };
         let lost = "This VM lost 2.0 % of its CPU time to other guests (steal).";
         assert_eq!(reported(1), format!("Generator 0 (load0): {lost}"));
-        assert_eq!(reported(2), format!("Generators 0 (load0) and 1 (load1) (the worst): {lost}"));
+        assert_eq!(
+            reported(2),
+            format!("Generators 0 (load0) and 1 (load1) (figures of the worst one): {lost}")
+        );
         let clock = sentence(&Warning::ClockUncertain { error_ms: 120.0, share: 0.12 }, EN);
         assert!(clock.contains("only to within 120 ms (12.0 % of an interval)"), "{clock}");
-        assert!(reported(12).contains(", 4 (load4) and 7 more (the worst): "), "{}", reported(12));
+        assert!(
+            reported(12).contains(", 4 (load4) and 7 more (figures of the worst one): "),
+            "{}",
+            reported(12)
+        );
     }
 
     #[test]

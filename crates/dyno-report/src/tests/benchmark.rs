@@ -36,7 +36,7 @@ fn benchmark(per_minute_max: Option<f64>) -> ReportModel {
         let [transaction, rolled_back] = names;
         let facts = record.facts.get_or_insert_default();
         (facts.committed_total, facts.commits_sent_total) = (1_000, 1_010);
-        facts.commits_refused_total = 10;
+        facts.commits_failed_total = 10;
         facts.benchmark = Some(BenchmarkFacts {
             transaction,
             rolled_back,

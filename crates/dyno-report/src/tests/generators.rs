@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::messages::{LANGUAGES, conclusion, headings, notes, page};
-use dyno_model::judge::{Asked, judge};
+use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{GeneratorPart, GeneratorsRecord};
 use dyno_model::target::Engine;
@@ -33,8 +33,12 @@ fn with_generators() -> ReportModel {
         record.generators =
             Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
         let load = LoadPlan::new(StopRule::Duration(record.measured));
-        let asked =
-            Asked { engine: Engine::Postgres, clients: 16, load: &load, tolerated_failures: 0.0 };
+        let asked = TrialRequirements {
+            engine: Engine::Postgres,
+            clients: 16,
+            load: &load,
+            tolerated_failures: 0.0,
+        };
         record.warnings = judge(record, &asked);
     });
     let mut model = analyse(&data);

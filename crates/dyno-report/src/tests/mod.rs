@@ -289,11 +289,11 @@ fn the_markdown_report_reads_like_this() {
     | MySQL | 1 | 1 | 0.670 | 0 | 1.90 | 3.10 | 0.0900 | 14.0 |
     | MySQL | 8 | 1 | 1.40 | 0 | 1.90 | 3.10 | 0.0900 | 14.2 |
 
-    CPU time per statement is that of the generator process; with embedded SQLite it includes the database. Stalled: share of the window during which a worker was stalled, maximum over all workers and trials.
+    CPU time per statement is that of all generator processes; with embedded SQLite it includes the database. Stalled: share of the window during which a worker was stalled, maximum over all workers and trials.
 
     ## All trials
 
-    | trial | system | clients | validity | tx/s | mean ms | p50 ms | p95 ms | p99 ms | max ms | longest gap ms | committed | failed | retries | lost | reason |
+    | trial | system | clients | validity | tx/s | mean ms | p50 ms | p95 ms | p99 ms | max ms | longest commit gap ms | committed | failed | retries | lost | reason |
     |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
     | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 1.81 | 2.81 | 11.2 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
     | b01-002 | MySQL | 8 | warnings | 975 | 8.32 | 7.19 | 11.4 | 45.0 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The data audit failed: part of the work counted here was lost or is wrong. |
@@ -442,7 +442,7 @@ fn reports_say_what_response_times_mean_in_an_open_loop() {
 }
 
 #[test]
-fn trouble_is_reported_in_every_report() {
+fn failures_are_reported_in_every_format() {
     let model = rush();
     let invalid = model
         .trials

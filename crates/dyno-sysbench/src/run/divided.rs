@@ -51,7 +51,7 @@ impl ScriptWork {
         listener: &mut dyn Listener,
         say: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<PartialResult, TrialError> {
-        let terminal = Terminal { out: Box::new(Said(say)), error: Box::new(io::sink()) };
+        let terminal = Terminal { out: Box::new(LineForwarder(say)), error: Box::new(io::sink()) };
         let logger = Arc::new(Logger::new(terminal));
         let failed = |message: String| TrialError::Script { client: ClientId(0), message };
         let unusable = |why| match why {
@@ -92,9 +92,9 @@ impl ScriptWork {
 }
 
 /// Hands over lines, each of which a logger writes at once.
-struct Said(Arc<dyn Fn(&str) + Send + Sync>);
+struct LineForwarder(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl Write for Said {
+impl Write for LineForwarder {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (self.0)(&String::from_utf8_lossy(bytes));
         Ok(bytes.len())

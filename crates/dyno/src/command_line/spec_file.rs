@@ -56,7 +56,7 @@ pub(crate) fn load(
         (Err(errors), Some(_)) => return Err(errors.by_line(one_line::option_of).into()),
         (parsed, None) => parsed?,
     };
-    plan.group_by_data(shared_data);
+    plan.draw_run_order(shared_data);
     Ok(Experiment { text: stored, plan })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::cli::InitArguments;
 use crate::failure::Failure;
-use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
+use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, UrlExperiment, WARMUP, quoted};
 use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
@@ -129,7 +129,7 @@ fn of_database(
     catalog: &[WorkloadDescription],
 ) -> Result<FirstSpec, Failure> {
     let cannot = |error: String| Failure::new(exit_code::SERVER_FAILED, error);
-    let (name, one) = OneLine::of_workload("rush").spec(url, None, None)?;
+    let (name, one) = UrlExperiment::of_workload("rush").spec(url, None, None)?;
     let plan = spec_file::of_line(&name, &one, catalog)?;
     let system = &plan.systems[0];
     let SystemSource::Existing(source) = &system.source else {

@@ -69,7 +69,7 @@ fn json(plan: &Plan, warnings: &[PreflightWords], pilot: Option<Pilot>) -> Strin
             "metric": pilot.metric,
             "standard_deviation": pilot.deviation,
             "degrees_of_freedom": pilot.degrees,
-            "visible_from": pilot.visible_from(plan.blocks),
+            "visible_from": pilot.detectable(plan.blocks),
             "blocks_for": DIFFERENCES.map(|difference| json!({
                 "difference": difference,
                 "blocks": pilot.blocks_for(difference),

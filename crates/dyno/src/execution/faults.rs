@@ -72,10 +72,9 @@ impl Faults {
             nodes: Arc::clone(&nodes),
             fault_proxies: Arc::clone(&fault_proxies),
         };
-        let (clock, reported) = channel();
-        let thread = std::thread::Builder::new()
-            .name("faults".to_owned())
-            .spawn(move || maker.work(&reported));
+        let (clock, epoch) = channel();
+        let thread =
+            std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&epoch));
         let thread =
             thread.map_err(|error| format!("cannot start the thread for faults: {error}"))?;
         Ok(Some(Self {
@@ -152,13 +151,13 @@ fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, 
 
 impl FaultInjector {
     /// Waits for the clients to start, then for the time of each fault.
-    fn work(&self, reported: &Receiver<Instant>) -> Vec<FaultRecord> {
-        let Ok(epoch) = reported.recv() else { return Vec::new() };
+    fn work(&self, clock: &Receiver<Instant>) -> Vec<FaultRecord> {
+        let Ok(epoch) = clock.recv() else { return Vec::new() };
         let opens = epoch + Duration::from(self.warmup);
         let mut made = Vec::new();
         for fault in &self.planned {
             let due = opens + Duration::from(fault.moment(self.share));
-            let wait = reported.recv_timeout(due.saturating_duration_since(Instant::now()));
+            let wait = clock.recv_timeout(due.saturating_duration_since(Instant::now()));
             let is_measured = matches!(wait, Err(RecvTimeoutError::Timeout));
             let at = Nanos::from(Instant::now().saturating_duration_since(opens));
             let failed = if is_measured {
@@ -232,7 +231,7 @@ mod tests {
             node: String::new(),
             command: Some("true".to_owned()),
         };
-        let (clock, reported) = channel();
+        let (clock, epoch) = channel();
         clock.send(Instant::now()).unwrap();
         drop(clock);
         let maker = FaultInjector {
@@ -243,7 +242,7 @@ mod tests {
             nodes: Arc::new(Vec::new()),
             fault_proxies: Arc::new(Vec::new()),
         };
-        let made = maker.work(&reported);
+        let made = maker.work(&epoch);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
         assert_eq!(failed, [Some("the measurement had already ended"); 2]);
     }
@@ -254,11 +253,11 @@ mod tests {
         let address = server.local_addr().unwrap();
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
         let fault_proxy = Arc::new(FaultProxy::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
-        let (clock, reported) = channel();
+        let (clock, epoch) = channel();
         let cut = Arc::clone(&fault_proxy);
         // The fault is due at the moment when the clients end.
         let thread = std::thread::spawn(move || {
-            assert!(reported.recv().is_err());
+            assert!(epoch.recv().is_err());
             cut.shut();
             Vec::new()
         });

@@ -535,11 +535,11 @@ impl<'p> SystemCheck<'p, '_> {
                     true => sql.rehearse(target),
                     false => sql.rehearse_reading(&target.clone().reading()),
                 };
-                let reported = |all: Vec<String>| {
+                let with_location = |all: Vec<String>| {
                     all.iter().map(|reason| format!("{in_place}{reason}")).collect()
                 };
                 has_errors = refused.as_ref().is_ok_and(|all| !all.is_empty());
-                rehearsed(refused.map(reported), &mut tell);
+                rehearsed(refused.map(with_location), &mut tell);
             }
             // A statement with a typing error is not known to only read: the server's error
             // suffices.

@@ -40,7 +40,7 @@ pub(crate) fn run(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = &experiment.plan;
-    let reported = |note: &Note<'_>| dyno_report::note(note, arguments.language.lang);
+    let note_text = |note: &Note<'_>| dyno_report::note(note, arguments.language.lang);
     let interrupts = Interrupts::listen()?;
     let (done, originals) = earlier_part(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let folder = writer.folder().to_owned();
     if arguments.resume.is_some() {
         let (done, trials) = (done.len(), plan.trials.len());
-        printer.note(&reported(&Note::Resumed {
+        printer.note(&note_text(&Note::Resumed {
             folder: &folder.display().to_string(),
             done,
             trials,
@@ -72,7 +72,7 @@ pub(crate) fn run(
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
         Err(error) => {
-            printer.warning(&reported(&Note::NotLooked { block, error: &error.to_string() }));
+            printer.warning(&note_text(&Note::NotLooked { block, error: &error.to_string() }));
             None
         }
     };
@@ -117,13 +117,13 @@ pub(crate) fn run(
     if is_cut && !outcome.is_complete() {
         let (measured, trials) = (outcome.measured, outcome.planned);
         let cut = &outcome.cut;
-        printer.warning(&reported(&Note::Unfinished { measured, trials, cut, command: &command }));
+        printer.warning(&note_text(&Note::Unfinished { measured, trials, cut, command: &command }));
     }
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
-        printer.warning(&reported(&Note::NothingCommitted));
+        printer.warning(&note_text(&Note::NothingCommitted));
     } else if outcome.is_complete() && !has_valid && outcome.unmet + outcome.undecided == 0 {
-        printer.warning(&reported(&Note::NothingValid));
+        printer.warning(&note_text(&Note::NothingValid));
     }
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }

@@ -13,7 +13,7 @@ use dyno_engine::{Generators, TrialError, TrialInput, run_groups};
 use dyno_host::monitor::Watch;
 use dyno_model::client_group::GroupRole;
 use dyno_model::event::{Event, InterimAnalysis, Listener, Listeners};
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::{Configuration, Plan, Trial};
 use dyno_model::reason::Reason;
@@ -248,8 +248,8 @@ fn measure(
         listener,
     );
     let trigger = watch.trigger();
-    let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
-    let full = || if expected == Expected::FullDisk { None } else { disks.full() };
+    let expected = ExpectedFaults::of(plan.faults_of(system).map(|fault| fault.action));
+    let full = || if expected == ExpectedFaults::FullDisk { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.path_exit(network_path)).or_else(full);
     let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
     // Canned replies have no data that could be damaged.

@@ -1,9 +1,9 @@
 //! The generators of a run: started, connected, and ended with it.
 
-use super::generator_handle::{Event, GeneratorHandle};
+use super::generator_handle::{GeneratorEvent, GeneratorHandle};
 use super::launch::{self, JoinCredentials, LaunchCommand, TMPDIR};
 use super::link::Link;
-use super::message::{Hello, Order, PROTOCOL};
+use super::message::{CoordinatorMessage, Hello, PROTOCOL};
 use super::secure;
 use crate::interrupt::Interrupts;
 use crate::kubernetes::own_address;
@@ -56,7 +56,7 @@ impl Fleets {
             Some(fleet) => Ok(fleet),
             None => {
                 let (number, groups) = (plan.most_generators(), 1 + plan.background().len());
-                Fleet::launch(&plan.launcher, Expected { number, groups }, interrupts)
+                Fleet::launch(&plan.launcher, FleetSize { number, groups }, interrupts)
             }
         }
     }
@@ -71,14 +71,14 @@ impl Fleets {
 pub(crate) struct Fleet {
     pub(super) members: Vec<GeneratorHandle>,
     /// For each client group that a trial may have.
-    events: Vec<Mutex<Receiver<(usize, Event)>>>,
+    events: Vec<Mutex<Receiver<(usize, GeneratorEvent)>>>,
     launches: Mutex<Vec<Launched>>,
 }
 
 /// How many generators join, and how many client groups a trial has at most; the measured groups
 /// count as one.
 #[derive(Clone, Copy)]
-pub(super) struct Expected {
+pub(super) struct FleetSize {
     pub(super) number: u32,
     pub(super) groups: usize,
 }
@@ -171,7 +171,7 @@ impl Fleet {
     /// When one cannot be started or does not join, in words.
     pub(super) fn launch(
         plan: &LauncherPlan,
-        expected: Expected,
+        expected: FleetSize,
         interrupts: &Interrupts,
     ) -> Result<Self, String> {
         let (secured, key) = secure::coordinator()?;
@@ -193,7 +193,7 @@ impl Fleet {
         listener: &TcpListener,
         secured: Arc<ServerConfig>,
         token: &str,
-        Expected { number, groups }: Expected,
+        FleetSize { number, groups }: FleetSize,
         launches: Vec<Launched>,
         interrupts: &Interrupts,
     ) -> Result<Self, String> {
@@ -213,14 +213,14 @@ impl Fleet {
         &self,
         group: u32,
         wait: Duration,
-    ) -> Result<Option<(usize, Event)>, TrialError> {
+    ) -> Result<Option<(usize, GeneratorEvent)>, TrialError> {
         let lost = |number: usize, reason: Reason| {
             let name = self.members[number].part().name();
             Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
         let events = lock(&self.events[group as usize]);
         let event = match events.recv_timeout(wait) {
-            Ok((number, Event::Lost(reason))) => {
+            Ok((number, GeneratorEvent::Lost(reason))) => {
                 return lost(number, self.ending(number).unwrap_or(reason));
             }
             Ok(event) => Some(event),
@@ -239,7 +239,7 @@ impl Fleet {
         let deadline = Instant::now() + LAUNCHER_EXIT_LIMIT;
         loop {
             match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((number, Event::Lost(_))) => return lost(number, ending),
+                Ok((number, GeneratorEvent::Lost(_))) => return lost(number, ending),
                 Ok(_) => {}
                 Err(_) => return Err(TrialError::Failed(Reason::AllGeneratorsLost(ending.into()))),
             }
@@ -293,14 +293,14 @@ pub(super) fn listen(plan: &LauncherPlan) -> Result<(TcpListener, String), Strin
     } else {
         format!("{text}:0")
     };
-    let reported = |error: io::Error| error.to_string();
-    let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(reported)?.collect();
+    let text_of = |error: io::Error| error.to_string();
+    let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(text_of)?.collect();
     if addresses.iter().any(|it| it.ip().is_unspecified()) {
         return Err("it is the wildcard address; give one that generators can reach".into());
     }
-    let listener = TcpListener::bind(&addresses[..]).map_err(reported)?;
-    listener.set_nonblocking(true).map_err(reported)?;
-    let port = listener.local_addr().map_err(reported)?.port();
+    let listener = TcpListener::bind(&addresses[..]).map_err(text_of)?;
+    listener.set_nonblocking(true).map_err(text_of)?;
+    let port = listener.local_addr().map_err(text_of)?.port();
     let host = with_port.rsplit_once(':').map_or(text.as_str(), |(host, _)| host);
     Ok((listener, format!("{host}:{port}")))
 }
@@ -332,7 +332,7 @@ impl Waiting {
     fn all(
         self,
         listener: &TcpListener,
-        events: &[Sender<(usize, Event)>],
+        events: &[Sender<(usize, GeneratorEvent)>],
         interrupts: &Interrupts,
     ) -> Result<(Vec<GeneratorHandle>, Vec<Launched>), String> {
         let (sender, arrivals) = channel::<Result<JoinedGenerator, String>>();
@@ -405,11 +405,11 @@ fn welcome(
     let mut link = Link::new(connection, socket)?;
     let hello: Hello = link.receive(HELLO_LIMIT)?.ok_or(io::ErrorKind::TimedOut)?;
     if let Some(reason) = refusal(&hello, token) {
-        let _ = link.send(&Order::Refused(reason.clone()));
+        let _ = link.send(&CoordinatorMessage::Refused(reason.clone()));
         return Err(io::Error::other(format!("a connection was refused: {reason}")));
     }
     link.trust();
-    link.send(&Order::Welcome)?;
+    link.send(&CoordinatorMessage::Welcome)?;
     Ok((link, hello))
 }
 

@@ -7,7 +7,7 @@
 use super::generator_handle::SILENCE;
 use super::launch::{COORDINATOR, JoinCredentials, KEY, RANK, TOKEN};
 use super::link::Link;
-use super::message::{Answer, Assignment, Hello, LoadOrder, Order};
+use super::message::{Assignment, CoordinatorMessage, GeneratorMessage, Hello, LoadOrder};
 use super::secure;
 use crate::failure::Failure;
 use dyno_drivers::open_files::raise_limit;
@@ -77,7 +77,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
     let (mut waiting, mut threads) = (Vec::new(), Vec::new());
     while let Ok(order) = orders.recv() {
         match order {
-            Order::Assign(assignment) => {
+            CoordinatorMessage::Assign(assignment) => {
                 let (go, start) = channel();
                 waiting.push(go);
                 let reports = Reports(assignment.group, reports.clone());
@@ -90,13 +90,15 @@ pub(crate) fn generator() -> Result<u8, Failure> {
                     Failure::new(exit_code::RUN_INCOMPLETE, text)
                 })?);
             }
-            Order::Start(at) => {
+            CoordinatorMessage::Start(at) => {
                 // A group that has failed does not wait.
                 waiting.drain(..).for_each(|go| {
                     let _ = go.send(at);
                 });
             }
-            Order::Load(order) => load(&order, &Reports(0, reports.clone()), &shared.interrupts),
+            CoordinatorMessage::Load(order) => {
+                load(&order, &Reports(0, reports.clone()), &shared.interrupts)
+            }
             _ => {}
         }
         threads.retain(|thread| !thread.is_finished());
@@ -170,7 +172,7 @@ fn rank() -> Option<u32> {
 
 pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
     let JoinCredentials { coordinator, key, token } = credentials;
-    let reported =
+    let unreachable =
         |error: io::Error| format!("cannot reach the coordinator at {coordinator}: {error}");
     let configuration = secure::generator(key)?;
     let deadline = Instant::now() + CONNECT_LIMIT;
@@ -183,18 +185,18 @@ pub(super) fn connect(credentials: &JoinCredentials) -> Result<Link, String> {
             {
                 thread::sleep(CONNECT_PAUSE);
             }
-            outcome => break outcome.map_err(reported)?,
+            outcome => break outcome.map_err(unreachable)?,
         }
     };
     let name = ServerName::try_from("coordinator").map_err(|error| error.to_string())?;
     let connection =
         ClientConnection::new(configuration, name).map_err(|error| error.to_string())?;
-    let mut link = Link::new(connection, socket).map_err(reported)?;
+    let mut link = Link::new(connection, socket).map_err(unreachable)?;
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    link.send(&Hello::new(token.clone(), rank(), host)).map_err(reported)?;
-    match link.receive(CONNECT_LIMIT).map_err(reported)? {
-        Some(Order::Welcome) => Ok(link),
-        Some(Order::Refused(reason)) => {
+    link.send(&Hello::new(token.clone(), rank(), host)).map_err(unreachable)?;
+    match link.receive(CONNECT_LIMIT).map_err(unreachable)? {
+        Some(CoordinatorMessage::Welcome) => Ok(link),
+        Some(CoordinatorMessage::Refused(reason)) => {
             Err(format!("the coordinator at {coordinator} rejected this generator: {reason}"))
         }
         _ => Err(format!("the coordinator at {coordinator} does not answer")),
@@ -216,7 +218,7 @@ fn open(address: &str) -> io::Result<TcpStream> {
 fn serve(
     link: &mut Link,
     reports: &Receiver<(u32, PartReport)>,
-    orders: &Sender<Order>,
+    orders: &Sender<CoordinatorMessage>,
     shared: &Shared,
 ) -> io::Result<()> {
     let mut heard = Instant::now();
@@ -225,12 +227,14 @@ fn serve(
             if let (Some(cause), false) = (start.stopped(), *is_reported) {
                 *is_reported = true;
                 let report = Box::new(PartReport::Stopped(cause.clone()));
-                link.send(&Answer::Report(*group, report))?;
+                link.send(&GeneratorMessage::Report(*group, report))?;
             }
         }
         loop {
             match reports.try_recv() {
-                Ok((group, report)) => link.send(&Answer::Report(group, Box::new(report)))?,
+                Ok((group, report)) => {
+                    link.send(&GeneratorMessage::Report(group, Box::new(report)))?
+                }
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
@@ -240,8 +244,10 @@ fn serve(
             heard = Instant::now();
         }
         match order {
-            Some(Order::Ping(number)) => link.send(&Answer::Pong(number, clock()))?,
-            Some(Order::Stop(group, cause)) => {
+            Some(CoordinatorMessage::Ping(number)) => {
+                link.send(&GeneratorMessage::Pong(number, clock()))?
+            }
+            Some(CoordinatorMessage::Stop(group, cause)) => {
                 if let Some((start, _)) = lock(&shared.starts).get(&group) {
                     start.stop(cause);
                 }

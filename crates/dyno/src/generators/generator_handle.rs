@@ -3,7 +3,7 @@
 
 use super::clock::Clock;
 use super::link::Link;
-use super::message::{Answer, Order};
+use super::message::{CoordinatorMessage, GeneratorMessage};
 use dyno_engine::PartReport;
 use dyno_model::reason::Reason;
 use dyno_model::record::GeneratorPart;
@@ -26,7 +26,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 
 /// What becomes known of a generator.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum GeneratorEvent {
     Report(Box<PartReport>),
     /// It is gone, for this reason.
     Lost(Reason),
@@ -39,7 +39,7 @@ pub(super) struct GeneratorHandle {
     /// Its machine.
     pub(super) host: String,
     pub(super) clock: Arc<Mutex<Clock>>,
-    orders: Sender<Order>,
+    orders: Sender<CoordinatorMessage>,
 }
 
 impl GeneratorHandle {
@@ -50,7 +50,7 @@ impl GeneratorHandle {
         host: String,
         mut link: Link,
         origin: Instant,
-        events: Vec<Sender<(usize, Event)>>,
+        events: Vec<Sender<(usize, GeneratorEvent)>>,
     ) -> Self {
         let (orders, taken) = channel();
         let clock = Arc::new(Mutex::new(Clock::new(origin)));
@@ -58,12 +58,12 @@ impl GeneratorHandle {
         std::thread::spawn(move || {
             let report = |group: u32, report| {
                 if let Some(events) = events.get(group as usize) {
-                    let _ = events.send((number, Event::Report(report)));
+                    let _ = events.send((number, GeneratorEvent::Report(report)));
                 }
             };
             if let Err(error) = serve(&mut link, &taken, &shared, &report) {
                 for events in events {
-                    let _ = events.send((number, Event::Lost(reason_of(&error))));
+                    let _ = events.send((number, GeneratorEvent::Lost(reason_of(&error))));
                 }
             }
         });
@@ -83,7 +83,7 @@ impl GeneratorHandle {
     }
 
     /// Sends an order; one that cannot be sent shows by the loss of the generator.
-    pub(super) fn order(&self, order: Order) {
+    pub(super) fn order(&self, order: CoordinatorMessage) {
         let _ = self.orders.send(order);
     }
 }
@@ -102,7 +102,7 @@ fn reason_of(error: &io::Error) -> Reason {
 /// Serves the connection until nobody gives orders any more.
 fn serve(
     link: &mut Link,
-    orders: &Receiver<Order>,
+    orders: &Receiver<CoordinatorMessage>,
     clock: &Mutex<Clock>,
     report: &impl Fn(u32, Box<PartReport>),
 ) -> io::Result<()> {
@@ -119,14 +119,14 @@ fn serve(
         if asked.is_none() && Instant::now() >= ping_at {
             pings += 1;
             asked = Some((pings, lock(clock).now()));
-            link.send(&Order::Ping(pings))?;
+            link.send(&CoordinatorMessage::Ping(pings))?;
         }
         let answer = link.receive(TURN)?;
         if answer.is_some() {
             heard = Instant::now();
         }
         match answer {
-            Some(Answer::Pong(number, theirs)) => {
+            Some(GeneratorMessage::Pong(number, theirs)) => {
                 if let Some((_, at)) = asked.take_if(|(asked, _)| *asked == number) {
                     let mut clock = lock(clock);
                     let now = clock.now();
@@ -136,7 +136,7 @@ fn serve(
                     ping_at = Instant::now() + PING;
                 }
             }
-            Some(Answer::Report(group, it)) => report(group, it),
+            Some(GeneratorMessage::Report(group, it)) => report(group, it),
             None if heard.elapsed() > SILENCE => return Err(ErrorKind::TimedOut.into()),
             None => {}
         }

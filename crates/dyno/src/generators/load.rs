@@ -1,8 +1,8 @@
 //! Data that is loaded by the generators of a fleet.
 
 use super::fleet::Fleet;
-use super::generator_handle::Event;
-use super::message::{LoadOrder, Order};
+use super::generator_handle::GeneratorEvent;
+use super::message::{CoordinatorMessage, LoadOrder};
 use super::trial::DividedTrial;
 use crate::workload_set::GroupData;
 use dyno_engine::PartReport;
@@ -52,13 +52,16 @@ impl Loaders for FleetLoaders<'_> {
 
     fn assign(&self, shares: Vec<Vec<RowRange>>) {
         for (member, ranges) in self.fleet.members.iter().zip(shares) {
-            member.order(Order::Load(Box::new(LoadOrder { ranges, ..self.order.clone() })));
+            member.order(CoordinatorMessage::Load(Box::new(LoadOrder {
+                ranges,
+                ..self.order.clone()
+            })));
         }
     }
 
     fn next(&self, wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
         Ok(match self.fleet.next(0, wait)? {
-            Some((from, Event::Report(report))) if from < self.number => match *report {
+            Some((from, GeneratorEvent::Report(report))) if from < self.number => match *report {
                 PartReport::Loading(report) => Some((from, report)),
                 _ => None,
             },

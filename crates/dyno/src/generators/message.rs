@@ -5,7 +5,7 @@ use crate::workload::DataSource;
 use dyno_engine::PartReport;
 use dyno_engine::loading::RowRange;
 use dyno_model::catalog::Growth;
-use dyno_model::fault::Expected;
+use dyno_model::fault::ExpectedFaults;
 use dyno_model::plan::LoadPlan;
 use dyno_model::reason::Reason;
 use dyno_model::secret::Secret;
@@ -50,7 +50,7 @@ impl Hello {
 /// From the coordinator to a generator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Order {
+pub(super) enum CoordinatorMessage {
     /// It may stay.
     Welcome,
     /// It may not, for this reason.
@@ -70,7 +70,7 @@ pub(super) enum Order {
 /// From a generator to the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Answer {
+pub(super) enum GeneratorMessage {
     /// The time of its clock, in nanoseconds, when the question with this number came.
     Pong(u64, u64),
     /// A report of its part of a client group, or of loading, for which the group is 0.
@@ -94,12 +94,12 @@ pub(super) struct Assignment {
     pub(super) load: LoadPlan,
     pub(super) interval: Nanos,
     pub(super) growth: Option<Growth>,
-    pub(super) expected: Expected,
+    pub(super) expected: ExpectedFaults,
     /// The boot of the machine that the server shares with the coordinator, if it does.
     pub(super) servers_boot: Option<String>,
     pub(super) work: ClientWork,
     /// Where clients connect, with the spare ones last.
-    pub(super) targets: Vec<Address>,
+    pub(super) targets: Vec<SentTarget>,
     pub(super) spare: usize,
 }
 
@@ -108,7 +108,7 @@ pub(super) struct Assignment {
 pub(super) struct LoadOrder {
     /// Name of the trial that needs the data.
     pub(super) name: String,
-    pub(super) target: Address,
+    pub(super) target: SentTarget,
     pub(super) source: DataSource,
     pub(super) ranges: Vec<RowRange>,
     /// Number of connections.
@@ -118,7 +118,7 @@ pub(super) struct LoadOrder {
 /// A target with its password: the only place where one is written down, and it is encrypted on its
 /// way.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Address {
+pub(super) struct SentTarget {
     engine: Engine,
     endpoint: Endpoint,
     detour: Option<Endpoint>,
@@ -134,13 +134,13 @@ pub(super) struct Address {
     only_reads: bool,
 }
 
-impl std::fmt::Debug for Address {
+impl std::fmt::Debug for SentTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.endpoint)
     }
 }
 
-impl From<&Target> for Address {
+impl From<&Target> for SentTarget {
     fn from(target: &Target) -> Self {
         let target = target.clone();
         Self {
@@ -161,8 +161,8 @@ impl From<&Target> for Address {
     }
 }
 
-impl From<Address> for Target {
-    fn from(address: Address) -> Self {
+impl From<SentTarget> for Target {
+    fn from(address: SentTarget) -> Self {
         Self {
             engine: address.engine,
             endpoint: address.endpoint,

@@ -34,14 +34,14 @@ pub(super) fn coordinator() -> Result<(Arc<ServerConfig>, String), String> {
     let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
         .map_err(|_| "no key could be made".to_owned())?;
     let pkcs8 = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(pkcs8.as_ref().to_vec()));
-    let reported = |error: rustls::Error| error.to_string();
-    let key = provider.key_provider.load_private_key(pkcs8).map_err(reported)?;
+    let text_of = |error: rustls::Error| error.to_string();
+    let key = provider.key_provider.load_private_key(pkcs8).map_err(text_of)?;
     let public = key.public_key().ok_or("the key has no public part")?.to_vec();
     let fingerprint = hex(digest(&SHA256, &public).as_ref());
     let certified = Arc::new(CertifiedKey::new(vec![CertificateDer::from(public)], key));
     let configuration = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
-        .map_err(reported)?
+        .map_err(text_of)?
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified)));
     Ok((Arc::new(configuration), fingerprint))

@@ -2,10 +2,10 @@
 //! of one other process, which sends what generators send: each second an interval with three kinds
 //! of statements, four times a second the commits so far.
 
-use super::fleet::{Expected, Fleet, listen};
+use super::fleet::{Fleet, FleetSize, listen};
 use super::generator::{self, Reports, Shared, clock, part};
 use super::launch::{COORDINATOR, JoinCredentials, KEY, TOKEN};
-use super::message::{Answer, Assignment, Order};
+use super::message::{Assignment, CoordinatorMessage, GeneratorMessage};
 use super::secure;
 use super::trial::DividedTrial;
 use crate::interrupt::Interrupts;
@@ -87,7 +87,7 @@ fn row(generators: u32) -> String {
         .env(NUMBER, generators.to_string())
         .spawn();
     let _child = OtherProcess(child.expect("it can be started"));
-    let expected = Expected { number: generators, groups: 1 };
+    let expected = FleetSize { number: generators, groups: 1 };
     let fleet =
         Fleet::gather(&listener, secured, &token, expected, Vec::new(), &Interrupts::default())
             .expect("all join");
@@ -174,7 +174,7 @@ impl Sent {
         let commits = (0..1_000).map(span).collect();
         let interval = IntervalRecord { start: Nanos(start), commits, ..self.interval.clone() };
         let report = PartReport::Interval(Box::new(interval));
-        serde_json::to_vec(&Answer::Report(0, Box::new(report))).expect("it is data")
+        serde_json::to_vec(&GeneratorMessage::Report(0, Box::new(report))).expect("it is data")
     }
 }
 
@@ -209,10 +209,12 @@ fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
     let (mut start, mut quarters, mut is_done) = (None, 0, false);
     let (mut is_assigned, mut is_ready) = (false, false);
     loop {
-        let report = |report| Answer::Report(0, Box::new(report));
+        let report = |report| GeneratorMessage::Report(0, Box::new(report));
         let outcome = match link.receive(Duration::from_millis(100)) {
-            Ok(Some(Order::Ping(number))) => link.send(&Answer::Pong(number, clock())),
-            Ok(Some(Order::Assign(assignment))) => {
+            Ok(Some(CoordinatorMessage::Ping(number))) => {
+                link.send(&GeneratorMessage::Pong(number, clock()))
+            }
+            Ok(Some(CoordinatorMessage::Assign(assignment))) => {
                 is_assigned = true;
                 // Others go on answering meanwhile.
                 if !is_begun.swap(true, Ordering::Relaxed) {
@@ -225,7 +227,7 @@ fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
                 is_ready = true;
                 link.send(&report(PartReport::Ready))
             }
-            Ok(Some(Order::Start(at))) => {
+            Ok(Some(CoordinatorMessage::Start(at))) => {
                 start = Some(at);
                 Ok(())
             }

@@ -1,9 +1,9 @@
 //! A trial with the clients of a fleet: its assignments and reports.
 
 use super::client_work::ClientWork;
-use super::fleet::{Expected, Fleet};
-use super::generator_handle::{Event, GeneratorHandle};
-use super::message::{Address, Assignment, Order};
+use super::fleet::{Fleet, FleetSize};
+use super::generator_handle::{GeneratorEvent, GeneratorHandle};
+use super::message::{Assignment, CoordinatorMessage, SentTarget};
 use crate::interrupt::Interrupts;
 use crate::workload::WorkloadSpec;
 use dyno_engine::{
@@ -85,7 +85,12 @@ impl<'a> DividedTrial<'a> {
 
 impl Assignment {
     /// The part of generator 0 of a load.
-    fn new(load: &LoadInput<'_>, generators: u32, work: ClientWork, targets: Vec<Address>) -> Self {
+    fn new(
+        load: &LoadInput<'_>,
+        generators: u32,
+        work: ClientWork,
+        targets: Vec<SentTarget>,
+    ) -> Self {
         Self {
             name: load.name.clone(),
             group: 0,
@@ -153,10 +158,10 @@ impl LoadGenerators<'_> {
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
         let DividedLoad { generators: number, launcher, targets, input, .. } = *load;
-        let targets = targets.iter().map(Address::from).collect();
+        let targets = targets.iter().map(SentTarget::from).collect();
         let assignment = Assignment::new(input, number, work, targets);
         let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
-        let fleet = Fleet::launch(&launcher, Expected { number, groups: 1 }, self.interrupts)?;
+        let fleet = Fleet::launch(&launcher, FleetSize { number, groups: 1 }, self.interrupts)?;
         let number = number as usize;
         run(&GroupGenerators { fleet: &fleet, number, of_trial: number, assignment });
         Ok(())
@@ -184,7 +189,7 @@ impl Generators for GroupGenerators<'_> {
     fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError> {
         for (member, generator) in self.all().zip(0..) {
             let assignment = Assignment { generator, growth, ..self.assignment.clone() };
-            member.order(Order::Assign(Box::new(assignment)));
+            member.order(CoordinatorMessage::Assign(Box::new(assignment)));
         }
         Ok(())
     }
@@ -211,20 +216,22 @@ impl Generators for GroupGenerators<'_> {
                 }
                 std::thread::sleep(Duration::from_millis(1));
             };
-            member.order(Order::Start(at));
+            member.order(CoordinatorMessage::Start(at));
         }
         Ok(epoch)
     }
 
     fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
         Ok(match self.fleet.next(self.assignment.group, wait)? {
-            Some((from, Event::Report(report))) if from < self.number => Some((from, *report)),
+            Some((from, GeneratorEvent::Report(report))) if from < self.number => {
+                Some((from, *report))
+            }
             _ => None,
         })
     }
 
     fn stop(&self, cause: &Reason) {
-        let stop = || Order::Stop(self.assignment.group, cause.clone());
+        let stop = || CoordinatorMessage::Stop(self.assignment.group, cause.clone());
         self.all().for_each(|member| member.order(stop()));
     }
 }

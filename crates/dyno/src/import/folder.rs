@@ -4,7 +4,7 @@ use super::reading::{Reading, TimeSeries};
 use super::sample::intervals;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
-use dyno_model::judge::{Asked, judge};
+use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::plan::{
     Claim, Configuration, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Trial,
     Variation, WorkloadPlan,
@@ -111,7 +111,7 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         end: TrialEnd::Trial,
         ..TrialRecord::default()
     };
-    record.warnings = judge(&record, &Asked::of(plan, trial));
+    record.warnings = judge(&record, &TrialRequirements::of(plan, trial));
     record.warnings.extend(reading.warnings.iter().cloned());
     record.warnings.push(Warning::Imported { source: reading.program.clone() });
     writer.event(&Event::TrialFinished(Box::new(record)));

@@ -149,9 +149,9 @@ pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nano
 /// Values from here on are Unix timestamps and not seconds since the start of a run: three years.
 const EPOCH_MIN: f64 = 1e8;
 
-/// The time series described by interval lines: the second at which each ends, and the transactions per
-/// second since the line before. With Unix timestamps the start of the first interval is unknown,
-/// so it is ignored.
+/// The time series described by interval lines: the second at which each ends, and the transactions
+/// per second since the line before. With Unix timestamps the start of the first interval is
+/// unknown, so it is ignored.
 pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> TimeSeries {
     let origin = intervals
         .first()

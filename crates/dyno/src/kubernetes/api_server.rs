@@ -35,11 +35,11 @@ pub(crate) fn is_in_cluster() -> bool {
 /// Outside of a cluster, and when no network reaches the API server.
 pub(crate) fn own_address() -> Result<String, String> {
     let (host, port) = server()?;
-    let reported = |error: std::io::Error| format!("no network reaches {host}: {error}");
+    let unreachable = |error: std::io::Error| format!("no network reaches {host}: {error}");
     let socket = UdpSocket::bind(if host.contains(':') { "[::]:0" } else { "0.0.0.0:0" });
-    let socket = socket.map_err(reported)?;
-    socket.connect((host.as_str(), port)).map_err(reported)?;
-    let address = socket.local_addr().map_err(reported)?.ip();
+    let socket = socket.map_err(unreachable)?;
+    socket.connect((host.as_str(), port)).map_err(unreachable)?;
+    let address = socket.local_addr().map_err(unreachable)?.ip();
     Ok(if address.is_ipv6() { format!("[{address}]") } else { address.to_string() })
 }
 

@@ -199,9 +199,9 @@ fn invalid_trials_are_left_out_and_told() {
     assert_eq!(throughput(&model).verdict, Verdict::Equivalent);
     assert_eq!((model.new.trials_measured, model.new.trials_valid), (4, 3));
     let because = Warning::GeneratorBusy { share: 0.95 };
-    let reported =
+    let seen =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 1, measured: 4, because };
-    assert!(model.warnings.iter().any(|warning| warning.kind == reported), "{:?}", model.warnings);
+    assert!(model.warnings.iter().any(|warning| warning.kind == seen), "{:?}", model.warnings);
 }
 
 #[test]
@@ -213,9 +213,9 @@ fn busy_generator_outranks_failures_as_invalid_trial_reason() {
     });
     let model = compared(vec![measured("a", &[100.0; 3])], vec![new], THROUGHPUT);
     let because = Warning::GeneratorBusy { share: 0.95 };
-    let reported =
+    let seen =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
-    assert!(model.warnings.iter().any(|warning| warning.kind == reported), "{:?}", model.warnings);
+    assert!(model.warnings.iter().any(|warning| warning.kind == seen), "{:?}", model.warnings);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn the_time_between_the_sides_is_reported() {
             (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
         run
     };
-    let reported = |base: Vec<Run>, new: Vec<Run>| {
+    let seen = |base: Vec<Run>, new: Vec<Run>| {
         let model = compared(base, new, THROUGHPUT);
         let warnings =
             model.warnings.into_iter().filter(|warning| warning.severity == Severity::Note);
@@ -284,10 +284,10 @@ fn the_time_between_the_sides_is_reported() {
     };
     let (early, late) = (|| at("a", "10:00:00", "10:10:00"), || at("b", "11:10:00", "11:20:00"));
     let after = |first| CompareWarningKind::OneAfterTheOther { first, gap_s: 3_600.0 };
-    assert_eq!(reported(vec![early()], vec![late()]), after(SideName::Base));
-    assert_eq!(reported(vec![late()], vec![early()]), after(SideName::New));
+    assert_eq!(seen(vec![early()], vec![late()]), after(SideName::Base));
+    assert_eq!(seen(vec![late()], vec![early()]), after(SideName::New));
     let middle = at("c", "10:30:00", "10:40:00");
-    assert_eq!(reported(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
+    assert_eq!(seen(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
 }
 
 /// The error of runs that are not repeats.
@@ -532,7 +532,7 @@ fn welch_verdict_is_kept_and_rank_test_disagreement_warns() {
     let steady = [100.0, 101.0, 102.0, 99.0, 98.0, 100.5];
     // One trial far below hides the difference from Welch's test.
     let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
-    let reported = |new: &[f64]| {
+    let seen = |new: &[f64]| {
         let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], THROUGHPUT);
         let kind = model.warnings.iter().find_map(|warning| match &warning.kind {
             CompareWarningKind::RanksDisagree { comparisons } => {
@@ -542,17 +542,17 @@ fn welch_verdict_is_kept_and_rank_test_disagreement_warns() {
         });
         (throughput(&model).verdict, kind)
     };
-    let (verdict, kind) = reported(&with_outlier);
+    let (verdict, kind) = seen(&with_outlier);
     assert_eq!(verdict, Verdict::Inconclusive);
     let (severity, comparisons) = kind.expect("a warning");
     assert_eq!(
         (severity, comparisons.len(), comparisons[0].1),
         (Severity::Warning, 1, ComparisonMetric::Throughput)
     );
-    assert_eq!(reported(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
-    assert_eq!(reported(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
+    assert_eq!(seen(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
+    assert_eq!(seen(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
     // With five trials rank tests have little power; this does not count as disagreement.
-    assert_eq!(reported(&with_outlier[..5]).1, None);
+    assert_eq!(seen(&with_outlier[..5]).1, None);
 }
 
 #[test]
@@ -586,15 +586,15 @@ fn throughput_at_fixed_rate_is_compared_only_if_sole_metric() {
             .for_each(|(configuration, rate)| configuration.load.rate = rate);
         run
     };
-    let reported = |rate: Option<f64>, metrics: &[ComparisonMetric]| {
+    let seen = |rate: Option<f64>, metrics: &[ComparisonMetric]| {
         let model = compared(vec![run("base", [rate; 2])], vec![run("new", [rate; 2])], metrics);
         model.configurations[0].metrics.iter().map(|pair| pair.metric).collect::<Vec<_>>()
     };
     let all: Vec<ComparisonMetric> =
         METRICS.into_iter().filter(|metric| metric.searched().is_none()).collect();
-    assert_eq!(reported(None, &METRICS), all);
-    assert_eq!(reported(Some(500.0), &METRICS), all[1..]);
-    assert_eq!(reported(Some(500.0), THROUGHPUT), [ComparisonMetric::Throughput]);
+    assert_eq!(seen(None, &METRICS), all);
+    assert_eq!(seen(Some(500.0), &METRICS), all[1..]);
+    assert_eq!(seen(Some(500.0), THROUGHPUT), [ComparisonMetric::Throughput]);
 }
 
 /// Runs of two configurations in four blocks, with the given throughput per block.
@@ -683,12 +683,9 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         let names = model.statements.iter().map(|it| (it.statement.clone(), it.effect.verdict));
         names.collect::<Vec<_>>()
     };
-    let reported = verdicts(1.3);
-    assert_eq!(reported[0].1, Some(Verdict::Worse), "{reported:?}");
-    assert!(
-        reported[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)),
-        "{reported:?}"
-    );
+    let seen = verdicts(1.3);
+    assert_eq!(seen[0].1, Some(Verdict::Worse), "{seen:?}");
+    assert!(seen[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)), "{seen:?}");
     // Where no question is decided, statements are not mentioned.
     let run_with = |name: &str| {
         let mut changed = run(name, 1.0);

@@ -1,7 +1,7 @@
 //! What a workload derived from a standard benchmark counts, and what its rate depends on.
 
 use super::named::{count, of_transactions};
-use crate::estimate::among;
+use crate::estimate::estimate_figures;
 use crate::model::{Figures, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::plan::ComparisonMetric;
@@ -45,9 +45,10 @@ pub(super) fn row(view: &View<'_>, configuration: usize) -> Option<PartRow> {
         known.clone().map(|(_, facts)| of(facts)).min_by_key(|it| it.touched)
     };
     let mut figures = Figures::default();
-    let per_minute = among(rates.map(|(rate, _)| (rate, false)), Metric::NewOrdersPerMinute);
+    let per_minute =
+        estimate_figures(rates.map(|(rate, _)| (rate, false)), Metric::NewOrdersPerMinute);
     figures.set(Metric::NewOrdersPerMinute, per_minute);
-    figures.set(Metric::PacedShare, among(shares, Metric::PacedShare));
+    figures.set(Metric::PacedShare, estimate_figures(shares, Metric::PacedShare));
     figures.set(Metric::RolledBack, Some(rolled_back));
     let share = (orders > 0).then(|| 100.0 * rolled_back as f64 / orders as f64);
     figures.set(Metric::RolledBackShare, share);

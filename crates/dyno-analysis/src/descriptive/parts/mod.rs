@@ -5,7 +5,7 @@ mod benchmark;
 mod generators;
 mod named;
 
-use crate::estimate::{AVERAGED, among};
+use crate::estimate::{AVERAGED, estimate_figures};
 use crate::model::{Figures, LoadPoint, Metric, Part, PartRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
@@ -37,7 +37,7 @@ fn row(view: &View<'_>, configuration: usize, limited: &LimitPart, part: Part) -
     for metric in AVERAGED {
         let values =
             view.valid(configuration).filter_map(|record| figure(view, record, limited, metric));
-        figures.set(metric.into(), among(values, metric.into()));
+        figures.set(metric.into(), estimate_figures(values, metric.into()));
     }
     PartRow { configuration, name: limited.name().to_owned(), part, figures }
 }
@@ -167,8 +167,8 @@ fn of_group(view: &View<'_>, configuration: usize, names: &[&str], rows: &[PartR
     let throughputs = view.valid(configuration).filter_map(throughput);
     let means = view.valid(configuration).filter_map(|it| mean_of(it, names));
     let mut figures = outcomes(OUTCOMES.map(sum));
-    figures.set(Metric::Throughput, among(throughputs, Metric::Throughput));
-    figures.set(Metric::Mean, among(means, Metric::Mean));
+    figures.set(Metric::Throughput, estimate_figures(throughputs, Metric::Throughput));
+    figures.set(Metric::Mean, estimate_figures(means, Metric::Mean));
     figures
 }
 

@@ -181,9 +181,8 @@ fn within(view: &View<'_>, metric: ComparisonMetric, configurations: &[usize]) -
     let rates = |record: &&TrialRecord| {
         let timeline =
             view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
-        let counted =
-            timeline.iter().filter(|series| !series.is_warmup && is_rate(series.length_s));
-        counted.map(|series| series.committed as f64 / series.length_s).collect()
+        let counted = timeline.iter().filter(|it| !it.is_warmup && is_rate(it.length_s));
+        counted.map(|it| it.committed as f64 / it.length_s).collect()
     };
     let trials: Vec<Vec<f64>> = records.map(rates).collect();
     if metric == ComparisonMetric::Throughput { variance_of_means(&trials) } else { None }

@@ -69,7 +69,7 @@ pub enum Conclusion {
     },
     /// A series did not work in some of its trials.
     DidNotWork {
-        /// Index into [`crate::model::ReportModel::lines`].
+        /// Index into [`crate::model::ReportModel::series`].
         series: usize,
         /// Numbers of clients at which this happened.
         clients: Vec<u32>,
@@ -91,7 +91,7 @@ pub enum Conclusion {
     },
     /// Acknowledged updates are missing from the data.
     LostUpdates {
-        /// Index into [`crate::model::ReportModel::lines`].
+        /// Index into [`crate::model::ReportModel::series`].
         series: usize,
         /// Numbers of clients at which updates were lost.
         clients: Vec<u32>,
@@ -111,7 +111,7 @@ pub enum Conclusion {
     /// Unknown whether acknowledged updates are missing: transactions in doubt or cut off may hide
     /// missing ones.
     UndecidedUpdates {
-        /// Index into [`crate::model::ReportModel::lines`].
+        /// Index into [`crate::model::ReportModel::series`].
         series: usize,
         /// Numbers of clients at which this is unknown.
         clients: Vec<u32>,
@@ -124,7 +124,7 @@ pub enum Conclusion {
     },
     /// All acknowledged updates are in the data.
     NoLostUpdates {
-        /// Indices into [`crate::model::ReportModel::lines`] of every series without lost updates
+        /// Indices into [`crate::model::ReportModel::series`] of every series without lost updates
         /// at any number of clients.
         series: Vec<usize>,
         /// Acknowledged commits checked.
@@ -169,7 +169,7 @@ pub enum Conclusion {
     /// The data contain unacknowledged updates, a table has a wrong number of rows, or a column has
     /// a wrong sum.
     AuditViolated {
-        /// Index into [`crate::model::ReportModel::lines`].
+        /// Index into [`crate::model::ReportModel::series`].
         series: usize,
         /// Numbers of clients at which it happened.
         clients: Vec<u32>,
@@ -190,7 +190,7 @@ pub enum Conclusion {
     },
     /// The highest throughput of a series.
     PeakThroughput {
-        /// Index into [`crate::model::ReportModel::lines`].
+        /// Index into [`crate::model::ReportModel::series`].
         series: usize,
         /// Number of clients.
         clients: u32,
@@ -274,9 +274,9 @@ pub enum Conclusion {
         of: ComparisonOf,
         /// Metric compared.
         metric: ComparisonMetric,
-        /// Index into [`crate::model::ReportModel::lines`] of the subject.
+        /// Index into [`crate::model::ReportModel::series`] of the subject.
         subject: usize,
-        /// Index into [`crate::model::ReportModel::lines`] of the baseline.
+        /// Index into [`crate::model::ReportModel::series`] of the baseline.
         baseline: usize,
         /// The verdict; absent when verdicts are disabled.
         verdict: Option<Verdict>,

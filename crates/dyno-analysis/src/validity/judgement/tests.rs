@@ -3,7 +3,7 @@
 use crate::compare::{self, Side};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
-use dyno_model::judge::{Asked, judge};
+use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::monitor::{Sample, SessionGroup};
 use dyno_model::plan::{LoadBy, LoadPlan, Plan, Stages, StopRule, Trial};
 use dyno_model::record::{CommitGap, Facts, IntervalRecord, TrialRecord};
@@ -111,7 +111,7 @@ fn by_run(folder: &Path, judged: bool) {
     writer.sample(&sample());
     let mut record = record(trial.clone());
     if judged {
-        record.warnings = judge(&record, &Asked::of(&plan, &trial));
+        record.warnings = judge(&record, &TrialRequirements::of(&plan, &trial));
     } else {
         record.facts = None;
     }

@@ -23,7 +23,7 @@ pub(super) enum Column {
     Limit,
     Label,
     /// A text of the imitated product.
-    Said(&'static str),
+    Constant(&'static str),
     Null,
 }
 
@@ -44,7 +44,7 @@ impl Column {
             Self::One => Some(b"1"),
             Self::Limit => Some(b"1000000"),
             Self::Label => Some(LABEL),
-            Self::Said(text) => Some(text.as_bytes()),
+            Self::Constant(text) => Some(text.as_bytes()),
             Self::Null => None,
         }
     }

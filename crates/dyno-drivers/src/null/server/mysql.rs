@@ -460,7 +460,7 @@ fn name(column: Column) -> &'static [u8] {
     match column {
         Column::Text => b"c",
         Column::One | Column::Limit => b"k",
-        Column::Label | Column::Said(_) => b"name",
+        Column::Label | Column::Constant(_) => b"name",
         Column::Null => b"NULL",
     }
 }
@@ -541,7 +541,7 @@ fn statement_number(body: &[u8]) -> Option<usize> {
 
 fn answer(kind: StatementKind, sql: &[u8], shared: &Shared) -> Answer {
     if let Some(text) = shared.persona_answer(sql) {
-        return Answer::Rows(Columns::Single(Column::Said(text)));
+        return Answer::Rows(Columns::Single(Column::Constant(text)));
     }
     match kind {
         StatementKind::Select => Answer::Rows(Columns::of(sql)),

@@ -425,7 +425,7 @@ const UNKNOWN_PORTAL: (&str, &str) = ("34000", "the portal does not exist");
 impl Prepared {
     fn new(sql: &[u8], shared: &Shared) -> Self {
         let kind = StatementKind::of(sql);
-        let said = shared.persona_answer(sql).map(|text| Columns::Single(Column::Said(text)));
+        let said = shared.persona_answer(sql).map(|text| Columns::Single(Column::Constant(text)));
         let (columns, other) = match kind {
             _ if said.is_some() => (said, Other::Tag(b"SELECT 1".to_vec())),
             StatementKind::Select => (Some(Columns::of(sql)), Other::Tag(Vec::new())),
@@ -553,7 +553,7 @@ fn row_description(columns: Option<&Columns>, binary: u64, out: &mut Vec<u8>) {
             let (name, type_number, size, modifier): (&[u8], u32, i16, i32) = match column {
                 Column::One | Column::Limit => (b"k", type_number::INT4, 4, -1),
                 Column::Text => (b"c", type_number::CHAR, -1, 124),
-                Column::Label | Column::Said(_) | Column::Null => {
+                Column::Label | Column::Constant(_) | Column::Null => {
                     (b"name", type_number::TEXT, -1, -1)
                 }
             };

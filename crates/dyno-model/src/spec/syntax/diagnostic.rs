@@ -142,7 +142,7 @@ impl Diagnostics {
     pub(in crate::spec) fn new(mut sources: Vec<Source>, problems: Problems) -> Self {
         let (mut list, secrets) = problems.into_parts();
         list.sort_by_key(|diagnostic| diagnostic.span);
-        black_out_passwords(&mut sources, &secrets);
+        mask_passwords(&mut sources, &secrets);
         Self { sources, list }
     }
 
@@ -278,7 +278,7 @@ impl fmt::Debug for Diagnostics {
 impl std::error::Error for Diagnostics {}
 
 /// Masks known passwords, and text that looks like a password in a URL.
-pub(in crate::spec) fn black_out_passwords(sources: &mut [Source], secrets: &[Span]) {
+pub(in crate::spec) fn mask_passwords(sources: &mut [Source], secrets: &[Span]) {
     for source in &mut *sources {
         for range in passwords(&source.text) {
             black_out(&mut source.text, range);

@@ -158,8 +158,7 @@ pub(in crate::spec) fn merge(base: &mut Table, overlay: &Table, section: &str) {
 /// line.
 const SYNTAX_ERRORS_MAX: usize = 20;
 
-/// Parses TOML into a tree. `source` is the number of the text, `offset` the position in it at
-/// which `text` starts.
+/// Parses TOML into a tree. `source` is the number of the text.
 pub(in crate::spec) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
     let mut line_end = 0;

@@ -82,7 +82,7 @@ fn start_and_stop_are_given_together_and_in_the_place_of_restart() {
 }
 
 #[test]
-fn a_system_that_nothing_gives_settings_to_is_reported_how() {
+fn settings_that_no_hook_applies_are_rejected_with_a_remedy() {
     let found = |hooks: &str| errors(&text(hooks));
     let reported = found("{ restart = \"systemctl restart db\" }");
     assert!(

@@ -469,7 +469,7 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_table_where_several_are_meant_is_reported_how_to_write_it() {
+fn a_table_in_place_of_a_list_is_rejected_with_a_remedy() {
     let text = "title = \"x\"\n[system]\nname = \"A\"\nurl = \"null:\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"";
     let message = "2:1: `system` must be a list of tables, not a table [write the heading with two brackets: `[[system]]`]";
     assert_eq!(errors(text), [message]);

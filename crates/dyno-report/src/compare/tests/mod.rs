@@ -94,7 +94,7 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     * warning: Different settings of MySQL (1): max_connections (200 in base, 500 in
       new).
     * note: Each side is a single run. Variation between runs (server start, time of
-      day, other load) cannot be told from the change: the intervals only cover
+      day, other load) cannot be separated from the change: the intervals only cover
       variation within a run. Measure at least three runs of each side, alternating.
     * note: The runs were not interleaved: new was measured 25 h 15 min after base.
       The ratios include all other changes in between.
@@ -343,7 +343,7 @@ fn names_cannot_command_a_terminal() {
 }
 
 #[test]
-fn a_level_is_reported_only_of_intervals_that_are_there() {
+fn a_level_is_reported_only_with_an_interval() {
     let mut model = model();
     let note =
         |model: &CompareModel| render(model, Format::Text, EN).contains("are widened accordingly");

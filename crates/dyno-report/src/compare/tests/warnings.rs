@@ -61,7 +61,7 @@ fn a_side_with_one_stopped_trial_cannot_win_and_n_is_shown() {
 }
 
 #[test]
-fn nothing_is_reported_of_corrections_where_nothing_was_compared() {
+fn corrections_are_explained_only_where_something_was_compared() {
     let side = |name: &str| vec![measured(name, &[100.0, 101.0, 102.0])];
     let mut model = compared(side("a"), side("b"), &METRICS);
     let notes = |model: &CompareModel| render(model, Format::Text, EN).contains("Benjamini");

@@ -197,40 +197,40 @@ pub(crate) fn configuration(plan: &Plan, configuration: &Configuration, lang: La
 
 /// The figures of a finished trial, as a list.
 fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
-    let mut reported = vec![fill!(words::RATE, lang, rate = per_second(record.throughput()))];
+    let mut phrases = vec![fill!(words::RATE, lang, rate = per_second(record.throughput()))];
     if let Some(times) = record.response() {
-        reported.push(fill!(words::MEAN, lang, time = times.mean));
+        phrases.push(fill!(words::MEAN, lang, time = times.mean));
         let percentiles = [(95.0, times.p95), (99.0, times.p99)];
         let shown =
             percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
-        reported.extend(
+        phrases.extend(
             shown.map(|(percentage, time)| fill!(words::PERCENTILE, lang, percentage, time)),
         );
     }
     if let Some(OpenLoop { unstarted, arrived, .. }) =
         record.open_loop.filter(|it| it.unstarted > 0)
     {
-        reported.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
+        phrases.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
     }
     if record.counters.failed > 0 {
-        reported.push(fill!(words::FAILED, lang, failed = record.counters.failed));
+        phrases.push(fill!(words::FAILED, lang, failed = record.counters.failed));
     }
     let background = |it: &GroupRecord| {
         let rate = fill!(words::RATE, lang, rate = per_second(it.record.throughput()));
         names::labelled(&it.name, &rate, lang)
     };
-    reported.extend(record.background.iter().map(background));
+    phrases.extend(record.background.iter().map(background));
     match record.worst_audit() {
-        AuditVerdict::Intact => reported.push(words::DATA_INTACT.text(lang).to_owned()),
+        AuditVerdict::Intact => phrases.push(words::DATA_INTACT.text(lang).to_owned()),
         AuditVerdict::NotChecked => {}
-        AuditVerdict::Undecided => reported.push(words::DATA_UNDECIDED.text(lang).to_owned()),
-        AuditVerdict::Violated => reported.extend(violated(record, lang)),
+        AuditVerdict::Undecided => phrases.push(words::DATA_UNDECIDED.text(lang).to_owned()),
+        AuditVerdict::Violated => phrases.extend(violated(record, lang)),
     }
     let is_cause = |warning: &&Warning| record.severity(warning) == Severity::Invalid;
     if let Some(cause) = record.warnings.iter().find(is_cause) {
-        reported.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
+        phrases.push(fill!(words::NOT_VALID, lang, reason = headline(cause, lang)));
     }
-    reported.join(lang.comma)
+    phrases.join(lang.comma)
 }
 
 /// Longest headline of a warning, characters.
@@ -248,14 +248,14 @@ fn headline(warning: &Warning, lang: Lang) -> String {
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     let checks =
         record.audit.by_database().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
-    let mut reported = distinct(checks.map(|(database, check)| match database {
+    let mut phrases = distinct(checks.map(|(database, check)| match database {
         Some(database) => names::labelled(database, &wrong(check, lang), lang),
         None => wrong(check, lang),
     }));
-    if reported.is_empty() {
-        reported.push(words::DATA_DAMAGED.text(lang).to_owned());
+    if phrases.is_empty() {
+        phrases.push(words::DATA_DAMAGED.text(lang).to_owned());
     }
-    reported
+    phrases
 }
 
 /// Describes a failed check.

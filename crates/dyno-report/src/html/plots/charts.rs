@@ -5,8 +5,8 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style, levels_of};
 use crate::chart::text::Quantity;
 use crate::figures;
 use crate::html::curve_figures::{
-    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text,
-    time_axis, times,
+    Axis, Over, PANELS, TOOLTIP_CONFIGURATIONS_MAX, curve_figures, curves, has_panels, limits,
+    part_id, repeats_text, time_axis, times,
 };
 use crate::html::facets::{Facet, Member};
 use crate::html::page::{ChartFigure, Page};
@@ -282,8 +282,8 @@ fn run_order(page: &Page<'_>) -> Option<ChartFigure> {
             .iter()
             .flat_map(|facet| &facet.members)
             .find(|it| it.series == series)?;
-        let reported = page.model.configurations.len() <= TOLD;
-        let tooltip = if reported {
+        let has_tooltip = page.model.configurations.len() <= TOOLTIP_CONFIGURATIONS_MAX;
+        let tooltip = if has_tooltip {
             format!("{}: {}", trial.id, figures::ratio(ratio))
         } else {
             String::new()

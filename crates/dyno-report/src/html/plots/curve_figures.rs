@@ -26,7 +26,7 @@ const PUBLISHED_FACTOR: f64 = 4.0;
 
 /// With more configurations than this, points have no tooltips: they would be larger than the
 /// chart, and the table below the chart has the same figures.
-pub(in crate::html) const TOLD: usize = 60;
+pub(in crate::html) const TOOLTIP_CONFIGURATIONS_MAX: usize = 60;
 
 /// The axis of response times.
 pub(in crate::html) fn time_axis(page: &Page<'_>) -> Axis {
@@ -263,8 +263,11 @@ pub(in crate::html) fn curve_point(
     let (valid, unusable): (Vec<&RepeatDot>, _) = point.repeats.iter().partition(|it| it.is_valid);
     let values = |dots: Vec<&RepeatDot>| dots.iter().map(|dot| dot.value).collect();
     let clients = names::clients(&[point.clients], page.lang);
-    let reported = point.estimate.as_ref().filter(|_| page.model.configurations.len() <= TOLD);
-    let tooltip = reported.map_or_else(String::new, |estimate| {
+    let estimate = point
+        .estimate
+        .as_ref()
+        .filter(|_| page.model.configurations.len() <= TOOLTIP_CONFIGURATIONS_MAX);
+    let tooltip = estimate.map_or_else(String::new, |estimate| {
         let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
         match interval {
             None => fill!(page::CHART_TIP_PLAIN, page.lang, series = label, clients, value),

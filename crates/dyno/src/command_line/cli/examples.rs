@@ -49,7 +49,7 @@ pub(super) const HISTORY_EXAMPLES: &str = "Examples:
   dyno history results/rush > rush.csv
   dyno history results/rush --format html > rush.html
   dyno history results/rush --out trends
-  cd trends && OTAVA_CONFIG=otava.yaml otava analyze all --since 2026-01-01
+  cd trends && OTAVA_CONFIG=otava.yaml otava analyze all --since 2026-01-01 -P 0.0001
 
 The table has a row per run, by time, and a column per configuration and figure.
 Its column `validity` marks runs without valid results; their cells are empty.

@@ -1,7 +1,7 @@
 //! Options that select an experiment.
 
 use crate::failure::Failure;
-use crate::one_line::OneLine;
+use crate::one_line::UrlExperiment;
 use clap::Args;
 use dyno_model::address::Address;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct SpecArguments {
     pub(crate) spec: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) line: OneLine,
+    pub(crate) line: UrlExperiment,
 
     /// Apply the tables of [profile.NAME] to the spec
     #[arg(long, value_name = "NAME")]

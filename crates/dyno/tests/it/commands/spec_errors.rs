@@ -157,7 +157,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
 }
 
 #[test]
-fn a_file_without_permission_is_reported_how_to_get_it() {
+fn a_file_without_permission_is_reported_with_a_remedy() {
     let bench = Bench::new();
     let path = bench.file("secret.toml", GOOD);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();

@@ -68,8 +68,9 @@ fn links_of_readme_guide_and_all_other_pages_lead_somewhere() {
 }
 
 /// Options of other programs that the pages for users name.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "--container",
+    "--ignored",
     "--from-file",
     "--name",
     "--rm",

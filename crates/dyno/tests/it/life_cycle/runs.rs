@@ -188,7 +188,7 @@ fn a_results_folder_that_cannot_be_created_fails_before_the_run() {
 }
 
 #[test]
-fn a_folder_that_is_no_results_folder_is_reported_so() {
+fn a_folder_without_results_is_rejected() {
     let bench = Bench::new();
     let rows = [(".", "no results folder found in ."), ("missing", "missing")];
     for (folder, words) in rows {

@@ -49,7 +49,7 @@ fn the_shipped_experiment_reaches_its_row_count_and_charts_it() {
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
     assert_eq!(json["growth"]["milestones"].as_array().map(Vec::len), Some(10));
-    assert_eq!(json["growth"]["lines"].as_array().map(Vec::len), Some(4));
+    assert_eq!(json["growth"]["series"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]

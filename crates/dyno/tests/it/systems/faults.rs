@@ -222,7 +222,7 @@ fn script_data_is_audited_after_a_server_restart() {
 }
 
 #[test]
-fn a_command_is_reported_the_system_and_its_settings() {
+fn a_command_receives_the_system_and_its_settings() {
     let bench = Bench::new();
     let command = "[[fault]]\nat = \"100ms\"\naction = \"run\"\n\
                    command = 'echo \"$DYNO_SYSTEM, $DYNO_SETTINGS, $DYNO_SETTING_CACHE_SIZE\" > told'\n\

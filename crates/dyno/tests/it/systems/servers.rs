@@ -350,8 +350,8 @@ fn a_database_that_is_not_ours_is_not_written_to() {
     }
 }
 
-/// The command counts its runs in a file; it is run again for each trial, because what it prints may
-/// expire.
+/// The command counts its runs in a file; it is run again for each trial, because what it prints
+/// may expire.
 #[test]
 fn a_password_that_only_a_command_prints_is_read_again_for_each_trial() {
     for kind in SERVERS {

@@ -163,7 +163,7 @@ fn reported(report: &str) -> Counts {
 
 #[test]
 #[ignore = "needs the program that scripts/collector builds in some minutes"]
-fn a_real_collector_receives_the_counts_of_the_report_with_the_labels_of_trials() {
+fn a_real_collector_receives_the_counts_and_labels_of_each_trial() {
     let bench = Bench::new();
     // As for Prometheus: it does not tell which port the system chose.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");

@@ -18,7 +18,7 @@ fn measured(bench: &Bench, names: &[&str]) {
 }
 
 #[test]
-fn the_page_draws_all_runs_with_their_names_and_runs_no_script_of_others() {
+fn the_page_draws_all_runs_and_executes_no_foreign_script() {
     let bench = Bench::new();
     let Some(browser) = Browser::start(bench.path()) else { return };
     measured(&bench, &["1<b>", "2", "3"]);
