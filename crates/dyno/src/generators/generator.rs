@@ -97,7 +97,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
                 });
             }
             CoordinatorMessage::Load(order) => {
-                load(&order, &Reports(0, reports.clone()), &shared.interrupts)
+                load(&order, &Reports(0, reports.clone()), &shared.interrupts);
             }
             _ => {}
         }
@@ -233,7 +233,7 @@ fn serve(
         loop {
             match reports.try_recv() {
                 Ok((group, report)) => {
-                    link.send(&GeneratorMessage::Report(group, Box::new(report)))?
+                    link.send(&GeneratorMessage::Report(group, Box::new(report)))?;
                 }
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => return Ok(()),
@@ -245,7 +245,7 @@ fn serve(
         }
         match order {
             Some(CoordinatorMessage::Ping(number)) => {
-                link.send(&GeneratorMessage::Pong(number, clock()))?
+                link.send(&GeneratorMessage::Pong(number, clock()))?;
             }
             Some(CoordinatorMessage::Stop(group, cause)) => {
                 if let Some((start, _)) = lock(&shared.starts).get(&group) {
