@@ -16,7 +16,7 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// Of values by time of their runs.
+    /// Compares the last of these values with the others; one per run, in order of time.
     #[must_use]
     pub fn of(values: &[Option<f64>]) -> Self {
         let (newest, before) = values.split_last().map_or((None, values), |(it, rest)| (*it, rest));

@@ -188,7 +188,7 @@ mod tests {
     /// Sessions that end when they are terminated, or do not.
     struct Scripted {
         left: Vec<u32>,
-        reported: Vec<u32>,
+        terminated: Vec<u32>,
         obey: bool,
     }
 
@@ -198,7 +198,7 @@ mod tests {
         }
 
         fn end(&mut self, session: u32) {
-            self.reported.push(session);
+            self.terminated.push(session);
             if self.obey {
                 self.left.retain(|left| *left != session);
             }
@@ -207,15 +207,15 @@ mod tests {
 
     #[test]
     fn sessions_that_do_not_end_by_themselves_are_ended() {
-        let mut sessions = Scripted { left: vec![7, 9], reported: Vec::new(), obey: true };
+        let mut sessions = Scripted { left: vec![7, 9], terminated: Vec::new(), obey: true };
         assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_secs(3600))), Ok(0));
-        assert_eq!(sessions.reported, [7, 9]);
+        assert_eq!(sessions.terminated, [7, 9]);
     }
 
     #[test]
     fn sessions_that_never_end_are_awaited_only_up_to_the_limit() {
-        let mut sessions = Scripted { left: vec![7, 9], reported: Vec::new(), obey: false };
+        let mut sessions = Scripted { left: vec![7, 9], terminated: Vec::new(), obey: false };
         assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_millis(1))), Ok(2));
-        assert_eq!(sessions.reported, [7, 9], "each is reported once");
+        assert_eq!(sessions.terminated, [7, 9], "each is terminated once");
     }
 }

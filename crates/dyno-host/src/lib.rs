@@ -47,6 +47,7 @@ pub mod network_path;
 mod processes;
 mod protection;
 mod queries;
+pub mod random;
 pub mod server;
 pub mod settings;
 pub mod shell;

@@ -11,10 +11,10 @@
 //! known to have ended or not, whichever node of a cluster is asked. The kernel releases the lock
 //! of a process that ends; one that is slow or stopped keeps it.
 
+use crate::random;
 use dyno_model::failure::OperationFailure;
 use dyno_model::hex::hex;
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -33,7 +33,7 @@ const RUN_BYTES: usize = 16;
 /// The name of this process in markers.
 pub(crate) fn this_run() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| hex(&random::<RUN_BYTES>()))
+    NAME.get_or_init(|| hex(&random::bytes::<RUN_BYTES>()))
 }
 
 /// Whether the run that a signed row names has not ended.
@@ -50,7 +50,8 @@ pub(crate) fn signature(texts: &[&str]) -> String {
             let lock = lock_run(&folder, this_run()).ok()?;
             Some((kept_key(&folder).ok()?, lock))
         });
-        let (key, lock) = kept.map_or_else(|| (random(), None), |(key, lock)| (key, Some(lock)));
+        let (key, lock) =
+            kept.map_or_else(|| (random::bytes(), None), |(key, lock)| (key, Some(lock)));
         (hmac::Key::new(hmac::HMAC_SHA256, &key), lock)
     });
     let mut context = hmac::Context::with_key(key);
@@ -157,9 +158,9 @@ fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
     let path = folder.join("key");
     if !path.exists() {
         make_folder(folder)?;
-        let fresh = folder.join(format!("key-{}", hex(&random::<RUN_BYTES>())));
+        let fresh = folder.join(format!("key-{}", hex(&random::bytes::<RUN_BYTES>())));
         let mut file = dyno_files::create_new(&fresh, PRIVATE)?;
-        file.write_all(&random::<KEY_BYTES>()).and_then(|()| file.sync_all())?;
+        file.write_all(&random::bytes::<KEY_BYTES>()).and_then(|()| file.sync_all())?;
         let linked = fs::hard_link(&fresh, &path);
         fs::remove_file(&fresh)?;
         linked.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })?;
@@ -167,12 +168,6 @@ fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
     let key = dyno_files::read(&path, KEY_BYTES as u64)?;
     key.try_into()
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "the key file has the wrong length"))
-}
-
-fn random<const BYTES: usize>() -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    SystemRandom::new().fill(&mut bytes).expect("the system has random bytes");
-    bytes
 }
 
 #[cfg(test)]

@@ -10,19 +10,19 @@ use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, is_protected};
+use crate::random;
 use crate::settings::{self, Compared};
 use crate::storage;
 use crate::supervisor::{Access, Exit, Launch, Owner, SharedMemory, Supervisor, SupervisorError};
 use crate::tail::tail;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::hex::hex;
 use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
 use rustix::fs::{Access as Permission, access};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -138,7 +138,7 @@ fn lay_out<'a>(
     };
     let password = match &options.data {
         Some(saved) => saved.password.clone(),
-        None => Secret::new(random_password().map_err(system("reading /dev/urandom"))?),
+        None => Secret::new(random_password()),
     };
     Ok(ServerInstance {
         server,
@@ -451,10 +451,8 @@ fn refusal(instance: &ServerInstance<'_>, log: &[String]) -> Option<HostError> {
 
 /// A password with 128 bits of the system's randomness, prefixed with the kinds of characters that
 /// password checks require (both cases, a digit, a symbol).
-fn random_password() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("Dyno-1-{}", hex(&bytes)))
+fn random_password() -> String {
+    format!("Dyno-1-{}", random::token())
 }
 
 #[cfg(test)]
@@ -561,7 +559,7 @@ mod tests {
 
     #[test]
     fn passwords_are_long_and_differ() {
-        let (one, other) = (random_password().unwrap(), random_password().unwrap());
+        let (one, other) = (random_password(), random_password());
         assert_eq!(one.len(), "Dyno-1-".len() + 32);
         assert_ne!(one, other);
     }

@@ -10,6 +10,11 @@ use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
 
+/// Of a trial of eight clients that tolerates no failure.
+fn requirements(engine: Engine, load: &LoadPlan) -> TrialRequirements<'_> {
+    TrialRequirements { engine, clients: 8, load, tolerated_failures: 0.0 }
+}
+
 /// A record of ten seconds with 50,000 commits and no warnings.
 fn record() -> TrialRecord {
     let committed = 50_000;
@@ -58,15 +63,7 @@ fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Wa
     let load = LoadPlan::new(stop);
     let mut record = record();
     change(&mut record);
-    let mut warnings = judge(
-        &record,
-        &TrialRequirements {
-            engine: Engine::Mysql,
-            clients: 8,
-            load: &load,
-            tolerated_failures: 0.0,
-        },
-    );
+    let mut warnings = judge(&record, &requirements(Engine::Mysql, &load));
     // Few tests are about it.
     let is_unreported =
         |warning: &Warning| matches!(warning, Warning::CommitsNotCompared { in_doubt: 0, .. });
@@ -168,15 +165,7 @@ fn an_overload_on_purpose_is_reported_and_leaves_the_trial_valid() {
     overloaded.server_counters.insert("Com_commit".to_owned(), 50_000);
     overloaded.open_loop =
         Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
-    overloaded.warnings = judge(
-        &overloaded,
-        &TrialRequirements {
-            engine: Engine::Mysql,
-            clients: 8,
-            load: &load,
-            tolerated_failures: 0.0,
-        },
-    );
+    overloaded.warnings = judge(&overloaded, &requirements(Engine::Mysql, &load));
     assert_eq!(overloaded.warnings, [Warning::Overload { share: 0.5, unstarted: 50_000 }]);
     assert!(overloaded.is_valid());
 }
@@ -194,18 +183,7 @@ fn busiest_worker_counts_except_embedded_or_script_only_work() {
     let mut embedded = record();
     busy(&mut embedded);
     embedded.generator.shares_machine = true;
-    assert_eq!(
-        judge(
-            &embedded,
-            &TrialRequirements {
-                engine: Engine::Sqlite,
-                clients: 8,
-                load: &load,
-                tolerated_failures: 0.0
-            }
-        ),
-        []
-    );
+    assert_eq!(judge(&embedded, &requirements(Engine::Sqlite, &load)), []);
     let without_statements = |it: &mut TrialRecord| {
         busy(it);
         it.counters.statements.clear();
@@ -257,17 +235,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         record.counters.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
-        judge(
-            &record,
-            &TrialRequirements {
-                engine: Engine::Mysql,
-                clients: 8,
-                load: &load,
-                tolerated_failures: 0.0,
-            },
-        )
-        .into_iter()
-        .find_map(|warning| {
+        judge(&record, &requirements(Engine::Mysql, &load)).into_iter().find_map(|warning| {
             if let Warning::FewWaves { waves } = warning { Some(waves.round()) } else { None }
         })
     };
@@ -309,15 +277,7 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
         let mut record = record();
         facts(&mut record).gaps =
             vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
-        let found = judge(
-            &record,
-            &TrialRequirements {
-                engine: Engine::Mysql,
-                clients: 8,
-                load: &load,
-                tolerated_failures: 0.0,
-            },
-        );
+        let found = judge(&record, &requirements(Engine::Mysql, &load));
         found.into_iter().filter(|warning| matches!(warning, Warning::Stall { .. })).count()
     };
     assert_eq!(stalls(LoadBy::Rate, 1.0, 2), 1, "twenty thousand were due");
@@ -354,12 +314,7 @@ fn early_end_of_a_trial_is_reported_with_one_reason() {
 #[test]
 fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = TrialRequirements {
-        engine: Engine::Mysql,
-        clients: 8,
-        load: &load,
-        tolerated_failures: 0.0,
-    };
+    let asked = requirements(Engine::Mysql, &load);
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     written.server_counters.insert("Com_commit".to_owned(), 50_000);
@@ -372,12 +327,7 @@ fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
 #[test]
 fn rejudging_old_records_keeps_warnings_and_adds_missing_ones() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = TrialRequirements {
-        engine: Engine::Mysql,
-        clients: 8,
-        load: &load,
-        tolerated_failures: 0.0,
-    };
+    let asked = requirements(Engine::Mysql, &load);
     let mut old = record();
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
@@ -485,10 +435,7 @@ fn missing_commit_counter_is_noted_if_the_engine_has_one() {
         let mut record = record();
         let counter = counter.map(|name| (name.to_owned(), 50_000));
         record.server_counters.extend(counter);
-        judge(
-            &record,
-            &TrialRequirements { engine, clients: 8, load: &load, tolerated_failures: 0.0 },
-        )
+        judge(&record, &requirements(engine, &load))
     };
     let note =
         |counter: &str| Warning::CommitsNotCompared { counter: counter.to_owned(), in_doubt: 0 };
@@ -503,10 +450,7 @@ fn missing_commit_counter_is_noted_if_the_engine_has_one() {
         facts(&mut record).commits_sent_total = sent;
         record.server_counters.insert("Com_commit".to_owned(), 0);
         let engine = Engine::Mysql;
-        judge(
-            &record,
-            &TrialRequirements { engine, clients: 8, load: &load, tolerated_failures: 0.0 },
-        )
+        judge(&record, &requirements(engine, &load))
     };
     assert_eq!(autocommit(0), []);
     assert_eq!(autocommit(50_000), [note("Com_commit")]);
@@ -520,15 +464,7 @@ fn postgresql_may_count_more_commits_than_were_sent_but_not_fewer() {
     let counted = |theirs: i64| {
         let mut record = record();
         record.server_counters.insert("xact_commit".to_owned(), theirs);
-        judge(
-            &record,
-            &TrialRequirements {
-                engine: Engine::Postgres,
-                clients: 8,
-                load: &load,
-                tolerated_failures: 0.0,
-            },
-        )
+        judge(&record, &requirements(Engine::Postgres, &load))
     };
     assert_eq!([counted(50_000), counted(60_000)], [[], []]);
     let differ =

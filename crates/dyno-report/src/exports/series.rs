@@ -87,17 +87,17 @@ pub(crate) fn index_of(model: &ReportModel, name: &str) -> Option<usize> {
 /// All series of these runs, by the run in which they first have a value.
 pub(crate) fn series(runs: &[&ReportModel]) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
     for (run, model) in runs.iter().enumerate() {
         for point in points(model) {
             let name = point.series();
-            let place = *places.entry(name.clone()).or_insert(all.len());
-            if place == all.len() {
+            let index = *indices.entry(name.clone()).or_insert(all.len());
+            if index == all.len() {
                 let (configuration, metric) = (point.configuration.clone(), point.metric);
                 let points = runs.iter().map(|_| None).collect();
                 all.push(Series { name, configuration, metric, points });
             }
-            all[place].points[run] = Some(point);
+            all[index].points[run] = Some(point);
         }
     }
     all

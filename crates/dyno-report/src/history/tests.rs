@@ -36,13 +36,13 @@ fn the_data_of_the_charts_are_those_of_the_table_for_programs() {
         let title = format!("<b>{}</b>", name.replace('<', "&lt;").replace('>', "&gt;"));
         let rows = rows(&page, &title);
         assert_eq!(rows.len(), runs.len() + 1, "heads and a row per run: {rows:?}");
-        for (place, row) in rows.iter().skip(1).enumerate() {
+        for (run, row) in rows.iter().skip(1).enumerate() {
             let value = |value| figures::value(Metric::Throughput.unit(), value);
             let expected = of_name.iter().map(|series| {
-                series.points[place].as_ref().map_or("-".to_owned(), |point| value(point.value))
+                series.points[run].as_ref().map_or("-".to_owned(), |point| value(point.value))
             });
             assert_eq!(row[3..], expected.collect::<Vec<_>>(), "{name}: {row:?}");
-            assert_eq!(row[0], format!("2026-11-0{} 08:30:00", place + 1));
+            assert_eq!(row[0], format!("2026-11-0{} 08:30:00", run + 1));
         }
         assert_eq!(rows[4][2] == "invalid", configuration == 0, "{name}: {:?}", rows[4]);
     }

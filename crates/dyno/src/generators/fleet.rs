@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn generators_and_coordinator_authenticate_by_token_and_key() {
         assert_eq!(met(|_| ()), (Ok(()), Ok(())));
-        let (guest, host) = met(|it| it.token = secure::token());
+        let (guest, host) = met(|it| it.token = dyno_host::random::token());
         assert!(guest.is_err_and(|reported| {
             reported.contains("rejected this generator: its token is wrong")
         }));

@@ -2,7 +2,7 @@
 //! is in its environment, or on its standard input where the environment does not reach; never
 //! among its arguments, which all users of a machine can read.
 
-use super::secure::token;
+use dyno_host::random::token;
 use dyno_host::shell::missing_command;
 use dyno_model::launcher::{LauncherKind, LauncherPlan};
 use std::net::SocketAddr;

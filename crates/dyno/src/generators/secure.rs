@@ -4,7 +4,7 @@
 
 use dyno_model::hex::hex;
 use ring::digest::{SHA256, digest};
-use ring::rand::{SecureRandom, SystemRandom};
+use ring::rand::SystemRandom;
 use ring::signature::Ed25519KeyPair;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring as provider, verify_tls13_signature_with_raw_key};
@@ -17,13 +17,6 @@ use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme};
 use std::sync::Arc;
-
-/// A random text that cannot be guessed: 128 bits.
-pub(super) fn token() -> String {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
-    hex(&bytes)
-}
 
 /// The coordinator's side with a fresh key, and the fingerprint of the key.
 ///

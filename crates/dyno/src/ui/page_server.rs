@@ -1,10 +1,9 @@
 //! The server of `dyno run --serve` and `dyno serve`: its address and the token of its clients.
 
 use crate::failure::Failure;
+use dyno_host::random;
 use dyno_live::server::{Access, Handler, Server};
 use dyno_model::exit_code;
-use dyno_model::hex::hex;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -40,7 +39,7 @@ impl PageServer {
         let address = self.0.address().map_err(|error| failed(&error))?;
         let token = match std::env::var(TOKEN) {
             Ok(token) if !token.is_empty() => Some(token),
-            _ => (!address.ip().is_loopback()).then(random_token),
+            _ => (!address.ip().is_loopback()).then(random::token),
         };
         let link = match &token {
             Some(token) => format!("http://{address}/?token={token}"),
@@ -50,11 +49,4 @@ impl PageServer {
         self.0.serve(access, site).map_err(|error| failed(&error))?;
         Ok(link)
     }
-}
-
-/// 128 random bits in hexadecimal digits.
-fn random_token() -> String {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).expect("the operating system has random bytes");
-    hex(&bytes)
 }

@@ -144,12 +144,12 @@ fn every_option_named_in_user_documentation_exists() {
 #[test]
 fn the_help_names_every_exit_code_and_the_reference_no_other() {
     let help = Bench::new().dyno(&["--help"]).stdout;
-    let (_, reported) = help.split_once("Exit codes:").expect("they stand at the end");
-    let reported: BTreeSet<u8> = reported
+    let (_, list) = help.split_once("Exit codes:").expect("they are at the end");
+    let listed: BTreeSet<u8> = list
         .split(|c: char| !c.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
         .collect();
-    assert_eq!(reported, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
+    assert_eq!(listed, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
 }
 
 #[test]

@@ -387,8 +387,8 @@ fn a_password_that_only_a_command_prints_is_read_again_for_each_trial() {
         // The output of a command that fails is neither used nor shown.
         let (refused, _) = run("[1]", "cat token; cat token >&2; exit 7", "no");
         assert_eq!(refused.code, 4, "{kind}: {refused}");
-        let told = "`password_command` failed: exit status: 7";
-        assert!(refused.stderr.contains(told), "{kind}: {refused}");
+        let reason = "`password_command` failed: exit status: 7";
+        assert!(refused.stderr.contains(reason), "{kind}: {refused}");
         let (refused, _) = run("[1]", "echo wrong", "no");
         assert_eq!(refused.code, 4, "{kind}: {refused}");
         assert!(refused.stderr.contains("which came from `password_command`"), "{kind}: {refused}");
