@@ -34,7 +34,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// There is no folder of this name.
-    #[error("{} does not exist; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
+    #[error("{} does not exist; results are in folders such as results/<experiment>/<time>-<id>", .path.display())]
     NoFolder {
         /// Which folder.
         path: PathBuf,

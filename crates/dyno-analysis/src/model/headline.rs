@@ -2,7 +2,7 @@
 //! model and not part of its JSON form.
 
 use super::{
-    Effect, Estimate, MeanTimelinePoint, Metric, ReportModel, Timeline, TrialState, Verdict,
+    Effect, Estimate, MeanTimelinePoint, Metric, ReportModel, Timeline, Verdict,
     mean_timeline,
 };
 use dyno_model::audit::AuditVerdict;
@@ -131,7 +131,7 @@ impl ReportModel {
     pub fn mean_timeline(&self, configuration: usize) -> Vec<MeanTimelinePoint> {
         let is_usable = |timeline: &&Timeline| {
             let trial = self.trials.iter().find(|trial| trial.id == timeline.trial);
-            trial.is_some_and(|trial| matches!(trial.state, TrialState::Valid | TrialState::Warned))
+            trial.is_some_and(|trial| trial.state.is_usable())
         };
         let of_configuration =
             self.timelines.iter().filter(|timeline| timeline.configuration == configuration);

@@ -147,6 +147,14 @@ pub enum TrialState {
     Missing,
 }
 
+impl TrialState {
+    /// True if the results are in the estimates.
+    #[must_use]
+    pub fn is_usable(self) -> bool {
+        matches!(self, Self::Valid | Self::Warned)
+    }
+}
+
 /// One planned trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRow {

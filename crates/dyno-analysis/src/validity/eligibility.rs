@@ -73,12 +73,13 @@ impl<'a> Eligibility<'a> {
 }
 
 /// Why a configuration did not work in a trial; `None` if it did, or if something else prevented
-/// the measurement: an overloaded generator, stolen CPU time, an interrupted run.
+/// the measurement: an overloaded or lost generator, stolen CPU time, an interrupted run.
 fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     let record = match outcome {
         TrialOutcome::Finished(record) => record,
         // A search without a decision says nothing about the system.
         TrialOutcome::Failed { search: Some(search), .. } if search.is_undecided() => return None,
+        TrialOutcome::Failed { reason, .. } if reason.is_failure_of_generator() => return None,
         TrialOutcome::Failed { .. } => {
             return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
         }

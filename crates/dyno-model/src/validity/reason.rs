@@ -315,6 +315,20 @@ impl Reason {
         }
     }
 
+    /// True when the load generator failed, so that the system cannot be blamed. A generator that
+    /// could not go on because of the system names the system's failure as its reason.
+    #[must_use]
+    pub fn is_failure_of_generator(&self) -> bool {
+        match self {
+            Self::GeneratorLost { .. } | Self::AllGeneratorsLost(_) | Self::WorkerPanicked => true,
+            Self::GeneratorFailed { reason, .. }
+            | Self::InDatabase { reason, .. }
+            | Self::BackgroundStopped { reason, .. }
+            | Self::BackgroundFailed { reason, .. } => reason.is_failure_of_generator(),
+            _ => false,
+        }
+    }
+
     /// The reason with its database, where there are several.
     #[must_use]
     pub fn in_database(self, database: Option<&str>) -> Self {

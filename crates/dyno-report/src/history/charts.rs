@@ -24,7 +24,10 @@ pub(super) fn figure(
     lang: Lang,
 ) -> Markup {
     let title = crate::tiles::name(series.metric, lang);
-    let y_title = metrics::heading(series.metric.into()).map_or("", |heading| heading.text(lang));
+    let quantity = Quantity::of(series.metric);
+    let heading = metrics::heading(series.metric.into()).filter(|_| quantity == Quantity::Number);
+    // The labels of an axis of times have their units.
+    let y_title = heading.map_or("", |heading| heading.text(lang));
     let points = (1..).zip(runs).zip(&series.points);
     let points =
         points.map(|((x, run), point)| self::point(x, &run.provenance, point.as_ref(), lang));
@@ -40,7 +43,7 @@ pub(super) fn figure(
         y_title: y_title.to_owned(),
         // Only times have logarithmic axes.
         y_title_logarithmic: page::CHART_TIME_LOG.text(lang).to_owned(),
-        quantity: Quantity::of(series.metric),
+        quantity,
         is_measured: false,
         begins_at_zero: false,
         panels: vec![CurvePanel { curves: vec![curve], ..CurvePanel::default() }],

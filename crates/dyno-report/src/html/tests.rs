@@ -3,7 +3,9 @@
 use super::{SCRIPT, render, sample, stand_alone_charts};
 use crate::figures;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::model::{Conclusion, ConfigurationRow, Estimate, Metric, Verdict, WarningRow};
+use dyno_analysis::model::{
+    Conclusion, ConfigurationRow, Estimate, Metric, TrialState, Verdict, WarningRow,
+};
 use dyno_model::plan::{Compare, ComparisonMetric};
 use dyno_model::warning::{Severity, Warning};
 
@@ -465,6 +467,20 @@ fn a_single_configuration_shows_its_timeline_and_no_chart_of_one_dot() {
     let charts: Vec<String> =
         stand_alone_charts(&sample::alone(), EN).into_iter().map(|(id, _)| id).collect();
     assert_eq!(charts, ["t0s", "t0h", "percentiles-1"]);
+}
+
+#[test]
+fn the_timeline_of_an_unusable_trial_is_marked() {
+    let mut model = sample::alone();
+    for (state, title) in [
+        (TrialState::Warned, "block 1"),
+        (TrialState::Invalid, "block 1, invalid"),
+        (TrialState::Failed, "block 1, failed"),
+    ] {
+        model.trials[0].state = state;
+        let (_, chart) = stand_alone_charts(&model, EN).swap_remove(0);
+        assert!(chart.contains(&format!(">{title}<")), "{title}: {chart}");
+    }
 }
 
 #[test]

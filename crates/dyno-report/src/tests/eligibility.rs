@@ -8,6 +8,7 @@ use dyno_analysis::model::{
 };
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::ComparisonMetric;
+use dyno_model::reason::Reason;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -152,7 +153,7 @@ fn trials_failed_by_a_system_count_against_its_configuration() {
 }
 
 #[test]
-fn unmeasured_trials_count_as_failed_unless_run_was_interrupted() {
+fn unmeasured_trials_count_against_a_system_that_may_be_the_cause() {
     let mut data = run();
     let id = data
         .run
@@ -164,16 +165,23 @@ fn unmeasured_trials_count_as_failed_unless_run_was_interrupted() {
         .id
         .clone();
     let failed = TrialOutcome::Failed { reason: "the server did not start".into(), search: None };
-    data.run.outcomes.insert(id, failed);
-    assert_eq!(
-        of(&analyse(&data), ComparisonMetric::Throughput).effect.verdict,
-        Some(Verdict::Invalid)
-    );
-    data.run.is_interrupted = true;
-    assert_eq!(
-        of(&analyse(&data), ComparisonMetric::Throughput).effect.verdict,
-        Some(Verdict::Better)
-    );
+    data.run.outcomes.insert(id.clone(), failed);
+    let verdict = |data: &_| of(&analyse(data), ComparisonMetric::Throughput).effect.verdict;
+    assert_eq!(verdict(&data), Some(Verdict::Invalid));
+    let mut interrupted = data.clone();
+    interrupted.run.is_interrupted = true;
+    assert_eq!(verdict(&interrupted), Some(Verdict::Better));
+
+    // A generator is no part of the system, but may have ended because of the system.
+    let name = || "2 (load1)".to_owned();
+    let lost = Reason::GeneratorLost { name: name(), reason: Box::new(Reason::Killed) };
+    let refused = "the server refused all connections".into();
+    let stopped = Reason::GeneratorFailed { name: name(), reason: Box::new(refused) };
+    for (reason, expected) in [(lost, Verdict::Better), (stopped, Verdict::Invalid)] {
+        let failed = TrialOutcome::Failed { reason, search: None };
+        data.run.outcomes.insert(id.clone(), failed);
+        assert_eq!(verdict(&data), Some(expected));
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::html::resources::{Panel, panels};
 use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{
-    LoadPoint, Metric, Part, ReportModel, Scope, Timeline, TimelinePoint, TrialState,
+    LoadPoint, Metric, Part, ReportModel, Scope, Timeline, TimelinePoint,
 };
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::LoadBy;
@@ -180,8 +180,15 @@ fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
 
 fn trial_timeline(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTimeline {
     let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
-    let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
-    let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
+    let block = timeline.block;
+    let unusable = trial.map(|trial| trial.state).filter(|state| !state.is_usable());
+    let title = match unusable {
+        None => fill!(page::CHART_BLOCK, page.lang, block),
+        Some(state) => {
+            let state = words::state(state).text(page.lang);
+            fill!(page::CHART_BLOCK_STATE, page.lang, block, state)
+        }
+    };
     let window =
         timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
     // In the grace period, clients that wait for an answer commit nothing, and no other client is
@@ -216,7 +223,7 @@ fn trial_timeline(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTim
             .map(|first| (0.0, first.load))
             .chain(rates.map(|it| (it.at_s, it.load)))
             .collect(),
-        title: fill!(message, page.lang, block = timeline.block),
+        title,
         points: binned(&timeline.points, step),
         stalls,
         faults: faults_of(page, timeline)

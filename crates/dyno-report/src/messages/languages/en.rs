@@ -1225,7 +1225,7 @@ messages! {
         CHART_PANEL_P95: "p95",
         CHART_PANEL_OF: "{group}: {metric}",
         CHART_BLOCK: "block {block}",
-        CHART_BLOCK_INVALID: "block {block}, invalid",
+        CHART_BLOCK_STATE: "block {block}, {state}",
         CHART_DESCRIPTION_CURVES: "Line chart of {metric} by number of clients for {series}. The table below the chart contains the values.",
         CHART_DESCRIPTION_PERCENTILES: "Response time by percentile, both axes logarithmic, for {series}. The tables of statements contain the percentiles.",
         CHART_DESCRIPTION_TIMELINE: "Throughput and response time by second in {trials:1 trial|# trials}. timeline.csv in the results folder contains the values.",

@@ -1068,7 +1068,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             CHART_PANEL_P95: "p95",
             CHART_PANEL_OF: "{group}：{metric}",
             CHART_BLOCK: "ブロック{block}",
-            CHART_BLOCK_INVALID: "ブロック{block}（無効）",
+            CHART_BLOCK_STATE: "ブロック{block}（{state}）",
             CHART_DESCRIPTION_CURVES: "{series}の{metric}をクライアント数別に示す折れ線グラフ。数値はグラフの下の表にあります。",
             CHART_DESCRIPTION_PERCENTILES: "{series}のパーセンタイル別応答時間（両軸とも対数）。パーセンタイルはSQL文の表にあります。",
             CHART_DESCRIPTION_TIMELINE: "{trials}試行のスループットと応答時間の1秒ごとの推移。数値は結果フォルダーのtimeline.csvにあります。",

@@ -1067,7 +1067,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             CHART_PANEL_P95: "p95",
             CHART_PANEL_OF: "{group}: {metric}",
             CHART_BLOCK: "블록 {block}",
-            CHART_BLOCK_INVALID: "블록 {block}, 무효",
+            CHART_BLOCK_STATE: "블록 {block}, {state}",
             CHART_DESCRIPTION_CURVES: "{series}의 클라이언트 수에 따른 {metric} 꺾은선 그래프입니다. 수치는 그래프 아래의 표에 있습니다.",
             CHART_DESCRIPTION_PERCENTILES: "{series}의 백분위수에 따른 응답 시간 그래프이며 두 축 모두 로그 눈금입니다. 백분위수는 SQL 문 표에 있습니다.",
             CHART_DESCRIPTION_TIMELINE: "시행 {trials}회의 초 단위 처리량과 응답 시간입니다. 수치는 결과 폴더의 timeline.csv 파일에 있습니다.",
