@@ -2,8 +2,7 @@
 //! model and not part of its JSON form.
 
 use super::{
-    Effect, Estimate, MeanTimelinePoint, Metric, ReportModel, Timeline, Verdict,
-    mean_timeline,
+    Effect, Estimate, MeanTimelinePoint, Metric, ReportModel, Timeline, Verdict, mean_timeline,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;

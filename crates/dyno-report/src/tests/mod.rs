@@ -489,8 +489,7 @@ fn a_configurations_counters_are_the_sums_of_its_trials() {
     let model = rush();
     for (index, row) in model.configurations.iter().enumerate() {
         let trials = model.trials.iter().filter(|trial| trial.configuration == index);
-        let valid =
-            trials.clone().filter(|it| it.state.is_usable());
+        let valid = trials.clone().filter(|it| it.state.is_usable());
         let committed =
             valid.filter_map(|trial| trial.figures.as_ref()?.count(Metric::Committed)).sum::<u64>();
         // Commits of an invalid trial are in no value, and therefore not in their number either.
