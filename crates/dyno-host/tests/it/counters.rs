@@ -1,7 +1,9 @@
 //! Counters of servers agree with the executed statements.
 
-use crate::{ask, open_folder, running};
+use crate::{ask, connect, open_folder, running};
+use dyno_drivers::Driver;
 use dyno_host::counters::snapshot;
+use dyno_model::engine::Capability;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::wait_until;
 use std::collections::BTreeMap;
@@ -52,13 +54,16 @@ fn postgres_counts_transactions_and_statements_by_kind() {
     ask(&target, "SELECT * FROM t");
     // Sessions report when they end, and a new session may query before an old one has ended: also
     // the one that created the table, whose row in the catalogue counts too.
+    let compares_commits = !connect(&target).identity().lacks(Capability::CommitCounter);
     let mut grown = delta(&before, &snapshot(&target).unwrap());
     wait_until("all sessions have reported", || {
         grown = delta(&before, &snapshot(&target).unwrap());
-        grown.get("tup_inserted") >= Some(&3) && grown.get("xact_commit") >= Some(&5)
+        // Four statements, and the first snapshot's.
+        let commits = grown.get("xact_commit");
+        assert!(compares_commits || commits.is_none(), "{grown:?}");
+        grown.get("tup_inserted") >= Some(&3) && (!compares_commits || commits >= Some(&5))
     });
     assert_eq!(grown.get("calls.INSERT"), Some(&3), "{grown:?}");
-    assert!(grown["xact_commit"] >= 5, "four statements and the first snapshot's: {grown:?}");
     assert!(grown["wal_records"] > 0, "{grown:?}");
     wait_until("the server tells how long it has been up", || {
         snapshot(&target).unwrap()["Uptime"] > before["Uptime"]

@@ -155,6 +155,18 @@ pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
 }
 
+/// The commits that PostgreSQL counted during a trial; `None` before version 15, whose count is not
+/// compared, as a note says.
+pub(crate) fn postgres_commits(record: &TrialRecord) -> Option<i64> {
+    let major = record.server_version.split('.').next().and_then(|text| text.parse::<u32>().ok());
+    let is_compared = major.expect("a number") >= 15;
+    let count = record.server_counters.get("xact_commit").copied();
+    let note = |it: &Warning| matches!(it, Warning::CommitsNotCompared { in_doubt: 0, .. });
+    assert_eq!(count.is_some(), is_compared, "{}", record.server_version);
+    assert!(is_compared || record.warnings.iter().any(note), "{:?}", record.warnings);
+    count
+}
+
 /// What the event log of a results folder holds so far.
 pub(crate) fn events(results: &Path) -> Vec<Event> {
     let text = std::fs::read_to_string(results.join("events.jsonl")).unwrap_or_default();

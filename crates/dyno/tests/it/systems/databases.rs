@@ -1,7 +1,7 @@
 //! Clients that are spread over databases of one server: who works where, figures and audits of
 //! each, and what is left behind.
 
-use crate::program::{Bench, Ended, flaws, questions_max, records};
+use crate::program::{Bench, Ended, flaws, postgres_commits, questions_max, records};
 use crate::running::Running;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
@@ -88,7 +88,7 @@ fn each_database_has_its_own_figures_and_audit_on_mysql() {
 fn each_database_has_its_own_figures_and_audit_on_postgresql() {
     let Some((bench, record)) = three_on(ServerKind::Postgres) else { return };
     let ours = i64::try_from(record.facts.as_ref().expect("written").committed_total).expect("few");
-    let theirs = record.server_counters["xact_commit"];
+    let Some(theirs) = postgres_commits(&record) else { return };
     // dyno's own questions commit too: those of the monitor, and those of the observer in each
     // database.
     let questions = 6 * questions_max(&bench.path().join("r"), &record) + 300;
