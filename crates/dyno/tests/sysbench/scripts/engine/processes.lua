@@ -15,7 +15,8 @@ function event()
    end
    print(os.remove("written.txt"), io.open("written.txt"))
    print(os.getenv("LC_ALL"), os.getenv("NO_SUCH_VARIABLE"))
-   print(type(os.clock()), type(os.time()), type(os.tmpname()))
+   local name = os.tmpname()
+   print(type(os.clock()), type(os.time()), type(name), os.remove(name))
    io.stdout:write("written to the output\n")
    io.stderr:write("written to the messages\n")
 end
