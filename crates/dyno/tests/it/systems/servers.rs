@@ -142,12 +142,11 @@ fn statement_counts_agree_with_the_servers_own_counters() {
         let theirs = |name: &str| record.server_counters.get(name).copied().unwrap_or(0);
         if kind == ServerKind::Postgres {
             // dyno's own questions (have all sessions ended, what do the counters say) commit too.
-            if let Some(commits) = postgres_commits(record) {
-                let difference = commits - ok(&["commit"]);
-                let own =
-                    SETTLING_QUESTIONS_MAX + 2 * questions_max(&bench.path().join("r"), record);
-                assert!((0..=own).contains(&difference), "xact_commit differs by {difference}");
-            }
+            // Before version 15 rows, too, are counted late.
+            let Some(commits) = postgres_commits(record) else { continue };
+            let difference = commits - ok(&["commit"]);
+            let own = SETTLING_QUESTIONS_MAX + 2 * questions_max(&bench.path().join("r"), record);
+            assert!((0..=own).contains(&difference), "xact_commit differs by {difference}");
             // A delete that waited for another client's delete and insert of the same row finds
             // nothing, and its own insert fails: its row was in the table before the index refused
             // it, so the server has counted it.
