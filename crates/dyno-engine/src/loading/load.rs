@@ -49,7 +49,7 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
             unit: ProgressUnit::Rows,
         });
     })?;
-    // Tables with rows already have their indexes; an empty table has no last part whose loader
+    // Tables with rows already have their indexes; an empty table has no last range whose loader
     // builds them.
     ask(
         &mut connection,

@@ -18,7 +18,7 @@ use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
-use crate::recording::shares::ClientShares;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{Period, Window};
@@ -106,7 +106,7 @@ enum LoopState {
 pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     reports: Sender<WorkerMessage>,
     go: Receiver<Arc<Window>>,
     interrupters: Arc<Interrupters>,
@@ -224,11 +224,11 @@ impl Meter {
         // ended before it takes the lock.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
-            recorder.committed(UNNAMED, start, end, window.share(begun, end), period);
+            recorder.committed(UNNAMED, start, end, window.measured_share(begun, end), period);
             end
         });
         if period.is_measured() {
-            self.shares.record(self.client.0, end - start);
+            self.client_statistics.record(self.client.0, end - start);
         }
         self.state = LoopState::Between;
         self.last_end = end;
@@ -402,10 +402,10 @@ pub(crate) fn spawn_scripts<S: Script>(
     let first = if input.load.warmup.0 == 0 { Period::Measured } else { Period::WarmUp };
     let seed = input.seed;
     for client in input.clients.ids.iter().map(ClientId) {
-        let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
+        let common = (Arc::clone(script), Arc::clone(&input.client_statistics), worker_pool.arrivals());
         worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |channels| {
-            let (script, shares, arrivals) = common;
-            run_client(&*script, client, channels, shares, arrivals, first, seed)
+            let (script, client_statistics, arrivals) = common;
+            run_client(&*script, client, channels, client_statistics, arrivals, first, seed)
         })?;
     }
     Ok(())
@@ -415,7 +415,7 @@ fn run_client<S: Script>(
     script: &S,
     client: ClientId,
     channels: WorkerChannels,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     arrivals: Option<Arc<Arrivals>>,
     first: Period,
     seed: u64,
@@ -428,7 +428,7 @@ fn run_client<S: Script>(
     let meter = Meter {
         client,
         recorder: channels.recorder,
-        shares,
+        client_statistics,
         reports: channels.reports,
         go: channels.go,
         interrupters: channels.interrupters,

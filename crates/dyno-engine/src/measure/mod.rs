@@ -6,13 +6,13 @@
 //! * `worker_pool`: the threads, from their start to their last sample; `watch`: what the
 //!   coordinator monitors meanwhile; `start`: the common start of worker pools; `stall`: detects
 //!   that nothing commits; `open_loop`: accounts for arrivals;
-//! * `partial_result`: what the clients of a process leave behind, and how it becomes a record;
-//!   `elsewhere`: the same for clients in other processes;
+//! * `partial_result`: results of the clients of a process, and how they become a record;
+//!   `distributed`: the coordinator of clients in other processes;
 //! * [`interrupt`]: interrupts a blocked thread.
 //!
 //! [`crate::trial`] runs it, for native workloads and for scripts.
 
-pub(crate) mod elsewhere;
+pub(crate) mod distributed;
 pub mod interrupt;
 pub mod load;
 pub mod meter;

@@ -170,9 +170,9 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// The same for clients whose results are put together with those of other processes.
-    pub(crate) fn of_part(self) -> Self {
+    pub(crate) fn mergeable(self) -> Self {
         let commits = CommitReports::Activity { due: 0 };
-        Self { collector: self.collector.of_part(), commits, ..self }
+        Self { collector: self.collector.mergeable(), commits, ..self }
     }
 
     /// The schedule of an open loop, for the workers.

@@ -9,7 +9,7 @@ use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::UNNAMED;
-use crate::recording::shares::ClientShares;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::session::Session;
 use crate::window::{Period, Window};
 use crate::workload::{AfterFailure, Workload};
@@ -57,7 +57,7 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
-    pub(crate) shares: Arc<ClientShares>,
+    pub(crate) client_statistics: Arc<StatisticsByClient>,
     pub(crate) reports: Sender<WorkerMessage>,
     /// Open loop.
     pub(crate) arrivals: Option<Arc<Arrivals>>,
@@ -162,12 +162,12 @@ impl<W: Workload> Client<W> {
                 // A transaction without statements ends when it is done.
                 now = self.window.now();
                 let end = if session.last_end() == begun { now } else { session.last_end() };
-                let work = self.window.share(begun, end);
+                let work = self.window.measured_share(begun, end);
                 let ((), has_left) = self.recorder.record_and_flush(|recorder| {
                     recorder.committed(name, start, end, work, period);
                 });
                 if period.is_measured() {
-                    self.shares.record(self.id.0, end.saturating_sub(start));
+                    self.client_statistics.record(self.id.0, end.saturating_sub(start));
                 }
                 if has_left {
                     // Waiting for the coordinator must not count towards the next transaction.

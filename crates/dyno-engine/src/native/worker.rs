@@ -9,7 +9,7 @@ use crate::measure::load::TrialError;
 use crate::measure::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
-use crate::recording::shares::ClientShares;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::session::Session;
 use crate::window::Window;
 use crate::worker_count::default_workers;
@@ -50,7 +50,7 @@ pub(crate) fn spawn_native<W: Workload>(
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
-    native.workloads.iter().for_each(|workload| workload.drive(input.clients));
+    native.workloads.iter().for_each(|workload| workload.set_subset(input.clients));
     let engine = native.targets[0].0.engine;
     let clients = input.clients.count();
     let workers = match input.load.workers {
@@ -68,8 +68,8 @@ pub(crate) fn spawn_native<W: Workload>(
             numbers.iter().skip(index as usize).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let (shares, arrivals, expected) =
-            (Arc::clone(&input.shares), worker_pool.arrivals(), input.expected);
+        let (client_statistics, arrivals, expected) =
+            (Arc::clone(&input.client_statistics), worker_pool.arrivals(), input.expected);
         worker_pool.spawn(clients.clone(), batch, None, move |channels| {
             let assignment = Assignment {
                 clients,
@@ -78,7 +78,7 @@ pub(crate) fn spawn_native<W: Workload>(
                 expected,
                 native,
                 connecting,
-                shares,
+                client_statistics,
                 arrivals,
                 channels,
             };
@@ -96,7 +96,7 @@ struct Assignment<W: Workload> {
     expected: ExpectedFaults,
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     arrivals: Option<Arc<Arrivals>>,
     channels: WorkerChannels,
 }
@@ -141,7 +141,7 @@ impl<W: Workload> Assignment<W> {
             io: io.clone(),
             window: Arc::clone(window),
             recorder: self.channels.recorder.clone(),
-            shares: Arc::clone(&self.shares),
+            client_statistics: Arc::clone(&self.client_statistics),
             reports: self.channels.reports.clone(),
             arrivals: self.arrivals.clone(),
             open: Cell::new(None),

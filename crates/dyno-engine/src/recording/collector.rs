@@ -113,7 +113,7 @@ impl Collector {
     }
 
     /// The same, with intervals that a collector can [merge](Self::merge) with those of others.
-    pub(crate) fn of_part(self) -> Self {
+    pub(crate) fn mergeable(self) -> Self {
         Self { gaps: self.gaps.keeping_spans(), ..self }
     }
 

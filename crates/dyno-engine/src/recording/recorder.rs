@@ -61,7 +61,7 @@ pub struct Totals {
     pub sent: Vec<u64>,
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window
-    /// ([`crate::window::Window::share`]).
+    /// ([`crate::window::Window::measured_share`]).
     pub work: f64,
     /// Totals by transaction name, if there are names.
     pub by_name: Vec<NameTotals>,

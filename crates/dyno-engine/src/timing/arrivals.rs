@@ -10,7 +10,7 @@
 use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
 use crate::window::{Period, Window};
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::LoadProfile;
 use dyno_model::sync::lock;
@@ -28,7 +28,7 @@ struct Sequence {
     profile: Arc<LoadProfile>,
     /// The clients whose arrivals these are; all others are drawn and passed over, so that several
     /// generators have the arrivals of one.
-    share: GeneratorShare,
+    subset: ClientSubset,
     /// Arrivals drawn, those of other generators included.
     drawn: u64,
     /// Area under the curve up to the next arrival, and its position on the curve.
@@ -39,11 +39,11 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(seed: u64, spacing: Spacing, profile: LoadProfile, share: GeneratorShare) -> Self {
+    fn new(seed: u64, spacing: Spacing, profile: LoadProfile, subset: ClientSubset) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
         let profile = Arc::new(profile);
         let mut sequence =
-            Self { random, spacing, profile, share, drawn: 0, area: 0.0, piece: 0, next: 0 };
+            Self { random, spacing, profile, subset, drawn: 0, area: 0.0, piece: 0, next: 0 };
         sequence.advance();
         sequence
     }
@@ -63,7 +63,7 @@ impl Sequence {
                 Spacing::Even => 1.0,
             };
             self.drawn += 1;
-            if self.share.has_item(self.drawn - 1) {
+            if self.subset.contains_item(self.drawn - 1) {
                 break;
             }
         }
@@ -175,9 +175,9 @@ struct State {
 }
 
 impl Arrivals {
-    /// The schedule of a load, or of a share of its clients; `None` in a closed loop.
-    pub(crate) fn of(load: &LoadPlan, seed: u64, share: GeneratorShare) -> Option<Self> {
-        let origin = Sequence::new(seed, load.spacing, load.offered()?, share);
+    /// The schedule of a load, or of a subset of its clients; `None` in a closed loop.
+    pub(crate) fn of(load: &LoadPlan, seed: u64, subset: ClientSubset) -> Option<Self> {
+        let origin = Sequence::new(seed, load.spacing, load.offered()?, subset);
         let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
         Some(Self { state: Mutex::new(state), origin })
     }
@@ -288,17 +288,17 @@ mod tests {
     fn at(seed: u64, rate: f64) -> Arrivals {
         let load =
             LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
-        Arrivals::of(&load, seed, GeneratorShare::whole(1)).expect("an open loop")
+        Arrivals::of(&load, seed, ClientSubset::whole(1)).expect("an open loop")
     }
 
     /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second
     /// of warm-up before.
     fn staged(spacing: Spacing) -> Arrivals {
-        shared(spacing, GeneratorShare::whole(1))
+        of_subset(spacing, ClientSubset::whole(1))
     }
 
-    /// The same for a share of the clients.
-    fn shared(spacing: Spacing, share: GeneratorShare) -> Arrivals {
+    /// The same for a subset of the clients.
+    fn of_subset(spacing: Spacing, subset: ClientSubset) -> Arrivals {
         let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
         let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
         let stages = vec![Stage { name: "1".to_owned(), segments: segments.to_vec() }];
@@ -308,7 +308,7 @@ mod tests {
             stages: Some(Stages { by: LoadBy::Rate, stages }),
             ..LoadPlan::new(StopRule::Duration(Nanos(120 * SECOND)))
         };
-        Arrivals::of(&load, 3, share).expect("an open loop")
+        Arrivals::of(&load, 3, subset).expect("an open loop")
     }
 
     /// Mean and variance of gaps.
@@ -363,7 +363,7 @@ mod tests {
         for spacing in [Spacing::Poisson, Spacing::Even] {
             let whole = times(staged(spacing));
             for generators in [2, 3, 8] {
-                let part = |it| times(shared(spacing, GeneratorShare::new(11, it, generators)));
+                let part = |it| times(of_subset(spacing, ClientSubset::new(11, it, generators)));
                 let parts: Vec<Vec<u64>> = (0..generators).map(part).collect();
                 // Client 0 of generator 0 has every eleventh arrival, its others likewise.
                 assert!(parts.iter().all(|part| part.len() * 11 >= whole.len() * 10 / 11));

@@ -1,7 +1,7 @@
 //! The measured window: when measuring begins and ends, and which transactions may still start.
 
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
 use dyno_model::stages::LoadProfile;
@@ -115,13 +115,13 @@ impl Window {
         }
     }
 
-    /// The window of a share of the clients: budgets are those of the share.
-    pub(crate) fn shared(self, share: GeneratorShare) -> Self {
+    /// The window of a subset of the clients: budgets are those of the subset.
+    pub(crate) fn of_subset(self, subset: ClientSubset) -> Self {
         let stop = match self.stop {
-            StopRule::Transactions(budget) => StopRule::Transactions(share.items(budget)),
+            StopRule::Transactions(budget) => StopRule::Transactions(subset.items_of(budget)),
             stop => stop,
         };
-        Self { stop, until_target: share.items(self.until_target), ..self }
+        Self { stop, until_target: subset.items_of(self.until_target), ..self }
     }
 
     /// Creates a window that admits no transaction; clients use it until the trial begins.
@@ -185,7 +185,7 @@ impl Window {
     /// when the window closes ends in no transaction.
     #[inline]
     #[must_use]
-    pub fn share(&self, begun: u64, end: u64) -> f64 {
+    pub fn measured_share(&self, begun: u64, end: u64) -> f64 {
         if self.opens <= begun && end <= self.closes {
             return 1.0;
         }
@@ -337,7 +337,7 @@ mod tests {
     fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
-        let work: f64 = starts.iter().map(|start| window.share(*start, start + length)).sum();
+        let work: f64 = starts.iter().map(|start| window.measured_share(*start, start + length)).sum();
         let begun = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
         (work * clients as f64, begun * clients)
     }
@@ -388,7 +388,7 @@ mod tests {
             let mut begun = length(think);
             while begun < window.closes() {
                 let end = begun + length(answer);
-                work += window.share(begun, end);
+                work += window.measured_share(begun, end);
                 begun = end + length(think);
             }
         }
@@ -432,8 +432,8 @@ mod tests {
     fn the_budgets_of_several_generators_add_up_to_that_of_the_load() {
         let growth = Growth { rows_before: 40, rows_per_transaction: 3 };
         let admitted = |stop: StopRule, generator, generators| {
-            let share = GeneratorShare::new(7, generator, generators);
-            let window = Window::new(Instant::now(), &load(stop), Some(growth)).shared(share);
+            let subset = ClientSubset::new(7, generator, generators);
+            let window = Window::new(Instant::now(), &load(stop), Some(growth)).of_subset(subset);
             (0..).take_while(|_| window.admit(200, 0) == Some(Period::Measured)).count() as u64
         };
         for (stop, budget) in [(StopRule::Transactions(1_003), 1_003), (StopRule::Rows(100), 20)] {

@@ -5,7 +5,7 @@
 use crate::auditing::{Asks, audited_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
-use crate::measure::elsewhere::{self, Generators};
+use crate::measure::distributed::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
@@ -72,7 +72,7 @@ pub fn run_load<W: Workload>(
 ///
 /// # Panics
 /// As [`run_load`].
-pub fn run_divided_load<W: Workload>(
+pub fn run_distributed_load<W: Workload>(
     workload: W,
     targets: &[Target],
     generators: &dyn Generators,
@@ -81,11 +81,11 @@ pub fn run_divided_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Connecting));
-    divided(&native, generators, input, listener)
+    distributed(&native, generators, input, listener)
 }
 
 /// Measures the clients of generators without observers or audit.
-fn divided(
+fn distributed(
     clients: &impl Clients,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
@@ -93,7 +93,7 @@ fn divided(
 ) -> Result<LoadRecord, TrialError> {
     let ready = || generators.start().map(Start::at);
     let (measured, audit_state) =
-        elsewhere::measure(&clients.kinds(), generators, input, ready, listener)?;
+        distributed::measure(&clients.kinds(), generators, input, ready, listener)?;
     audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
     Ok(measured.record)
 }
@@ -118,7 +118,7 @@ pub fn run_script<S: Script>(
 ///
 /// # Errors
 /// As [`run_script`], and when a generator fails or is lost.
-pub fn run_divided_script<S: Script>(
+pub fn run_distributed_script<S: Script>(
     script: S,
     threads: &ScriptThreads,
     generators: &dyn Generators,
@@ -128,7 +128,7 @@ pub fn run_divided_script<S: Script>(
     listener.event(&input.enters(Phase::Connecting));
     let audit = &CustomAudit::default();
     let clients = ScriptClients { script: Arc::new(script), threads, audit };
-    divided(&clients, generators, input, listener)
+    distributed(&clients, generators, input, listener)
 }
 
 /// Measures clients without observers or audit.
@@ -378,7 +378,7 @@ pub fn run_groups_trial<W: Workload>(
     }
 }
 
-/// Measures the clients of one of several generators ([`LoadInput::part`]): those of a workload, or
+/// Measures the clients of one of several generators ([`LoadInput::of_generator`]): those of a workload, or
 /// of one for each database. `ready` reports that they are ready, and returns when they begin; the
 /// listener receives intervals for the coordinator.
 ///
@@ -387,7 +387,7 @@ pub fn run_groups_trial<W: Workload>(
 ///
 /// # Panics
 /// As [`run_groups_trial`].
-pub fn run_part<W: Workload>(
+pub fn run_subset<W: Workload>(
     workloads: Vec<W>,
     (targets, spare): (&[Target], usize),
     input: &LoadInput<'_>,
@@ -395,7 +395,7 @@ pub fn run_part<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
     let workloads = workloads.into_iter().map(Arc::new).collect();
-    part(
+    subset(
         &Arc::new(NativeClients::new(workloads, targets, spare, input.load)),
         input,
         ready,
@@ -403,12 +403,12 @@ pub fn run_part<W: Workload>(
     )
 }
 
-/// Like [`run_part`], for the threads of a script. The coordinator adds the counters of `audit` to
+/// Like [`run_subset`], for the threads of a script. The coordinator adds the counters of `audit` to
 /// its own.
 ///
 /// # Errors
-/// As [`run_part`].
-pub fn run_script_part<S: Script>(
+/// As [`run_subset`].
+pub fn run_script_subset<S: Script>(
     script: S,
     audit: &CustomAudit,
     threads: &ScriptThreads,
@@ -416,18 +416,18 @@ pub fn run_script_part<S: Script>(
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    part(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
+    subset(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
 }
 
-fn part(
+fn subset(
     clients: &impl Clients,
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
+    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).mergeable();
     let ended = run_pool(clients, worker_pool, ready, listener)?;
-    Ok(ended.into_part(clients.audit_state(), listener))
+    Ok(ended.into_partial_result(clients.audit_state(), listener))
 }
 
 /// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the
@@ -481,7 +481,7 @@ fn trial(
         None => measure(clients, clients.ending(), &load, ready, listener)?,
         Some(generators) => {
             let (measured, audit_state) =
-                elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
+                distributed::measure(&clients.kinds(), generators, &load, ready, listener)?;
             audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
             measured
         }
@@ -540,7 +540,7 @@ fn trial(
     facts.uptime = uptime(&before, &after, passed);
     let asked = TrialRequirements {
         engine: input.nodes[0].target.engine,
-        clients: load.clients.clients,
+        clients: load.clients.total,
         load: load.load,
         tolerated_failures: load.tolerated_failures,
     };

@@ -9,7 +9,7 @@ use crate::session::{CONTROL_KINDS, Session, StatementText};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
 use dyno_model::record::BenchmarkFacts;
@@ -113,7 +113,7 @@ pub trait Workload: Send + Sync + 'static {
     fn data(&self) -> &dyn DataSet;
 
     /// Called before any client is created, in every process that drives some of the clients.
-    fn drive(&self, _share: GeneratorShare) {}
+    fn set_subset(&self, _subset: ClientSubset) {}
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;

@@ -4,7 +4,7 @@ use super::commands::{failed, watched};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{ReportTotals, Reporter, Start};
-use super::scripts::{LuaScripts, Part, threads};
+use super::scripts::{LuaScripts, WeightedScript, threads};
 use super::{LoadedScript, load, results};
 use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
@@ -14,7 +14,7 @@ use crate::work::{ScriptWork, SysbenchWork};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{
-    DividedLoad, FatalCause, LoadInput, LoadRecord, TrialError, run_divided_script, run_script,
+    DistributedLoad, FatalCause, LoadInput, LoadRecord, TrialError, run_distributed_script, run_script,
     schema,
 };
 use dyno_lua::State;
@@ -84,7 +84,7 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     let threads = threads(general);
     let name = job.script_name();
     let clients = LuaScripts {
-        parts: vec![Part { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
+        scripts: vec![WeightedScript { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
         seed: job.seed,
         audit: Arc::default(),
         logger: Arc::clone(&job.logger),
@@ -97,9 +97,9 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
             Some(generators) => {
                 let (launcher, targets) = (general.launcher, &runner.targets[..]);
                 let work = SysbenchWork::Script(ScriptWork::new(job, script));
-                let load = DividedLoad { generators, launcher, work, targets, input };
+                let load = DistributedLoad { generators, launcher, work, targets, input };
                 load.measure(job.source, |generators| {
-                    run_divided_script(clients, &threads, generators, input, listener)
+                    run_distributed_script(clients, &threads, generators, input, listener)
                 })
             }
         };
@@ -169,7 +169,7 @@ pub(crate) fn measure(
     };
     let schema = results.as_ref().and_then(|_| runner.targets.first()).and_then(schema::of);
     let mut reporter =
-        Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
+        Reporter::new(general, Arc::clone(&input.client_statistics), Arc::clone(&runner.start), lines);
     let mut listeners = Listeners(vec![&mut reporter]);
     listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
     let outcome = clients(&input, &mut listeners);

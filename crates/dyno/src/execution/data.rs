@@ -1,7 +1,7 @@
 //! Data of a trial: loaded, restored from a copy, or reused.
 
 use crate::databases::{ClaimedDatabases, DatabaseUse};
-use crate::generators::DividedTrial;
+use crate::generators::DistributedTrial;
 use crate::interrupt::Interrupts;
 use crate::system::Ready;
 use crate::systems::Systems;
@@ -65,7 +65,7 @@ pub(crate) struct DataSetup<'a, 'p> {
     pub(crate) systems: &'a mut Systems<'p>,
     pub(crate) interrupts: &'a Interrupts,
     /// The generators that load; `None`: this process does.
-    pub(crate) divided: Option<DividedTrial<'a>>,
+    pub(crate) distributed: Option<DistributedTrial<'a>>,
 }
 
 impl<'a> DataSetup<'a, '_> {
@@ -91,8 +91,8 @@ impl<'a> DataSetup<'a, '_> {
     }
 
     fn loader(&self) -> DataLoader<'a> {
-        let Self { trial, interrupts, divided, .. } = *self;
-        DataLoader { trial, interrupts, divided }
+        let Self { trial, interrupts, distributed, .. } = *self;
+        DataLoader { trial, interrupts, distributed }
     }
 
     fn restore(
@@ -238,7 +238,7 @@ fn failed(failure: &OperationFailure) -> Missing {
 struct DataLoader<'a> {
     trial: &'a Trial,
     interrupts: &'a Interrupts,
-    divided: Option<DividedTrial<'a>>,
+    distributed: Option<DistributedTrial<'a>>,
 }
 
 impl DataLoader<'_> {
@@ -284,7 +284,7 @@ impl DataLoader<'_> {
         for (target, data) in places {
             let interrupts = self.interrupts.count();
             let loading = Loading { trial: &self.trial.id, target, data: *data, interrupts };
-            let loaded = match self.divided {
+            let loaded = match self.distributed {
                 Some(generators) => generators.load(&loading, data, listener),
                 None => loading::load(&loading, listener).map_err(LoadError::from),
             };

@@ -215,7 +215,7 @@ impl Fleet {
         wait: Duration,
     ) -> Result<Option<(usize, GeneratorEvent)>, TrialError> {
         let lost = |number: usize, reason: Reason| {
-            let name = self.members[number].part().name();
+            let name = self.members[number].summary().name();
             Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
         let events = lock(&self.events[group as usize]);

@@ -4,9 +4,9 @@
 use super::clock::Clock;
 use super::link::Link;
 use super::message::{CoordinatorMessage, GeneratorMessage};
-use dyno_engine::PartReport;
+use dyno_engine::GeneratorReport;
 use dyno_model::reason::Reason;
-use dyno_model::record::GeneratorPart;
+use dyno_model::record::GeneratorSummary;
 use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::io::{self, ErrorKind};
@@ -27,7 +27,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 /// What becomes known of a generator.
 #[derive(Debug)]
 pub(super) enum GeneratorEvent {
-    Report(Box<PartReport>),
+    Report(Box<GeneratorReport>),
     /// It is gone, for this reason.
     Lost(Reason),
 }
@@ -71,14 +71,14 @@ impl GeneratorHandle {
     }
 
     /// What is known of it before its result.
-    pub(super) fn part(&self) -> GeneratorPart {
+    pub(super) fn summary(&self) -> GeneratorSummary {
         let clock = lock(&self.clock);
-        GeneratorPart {
+        GeneratorSummary {
             number: self.number,
             host: self.host.clone(),
             clock_uncertainty: Nanos::from(clock.error()),
             clock_drift: clock.drift(),
-            ..GeneratorPart::default()
+            ..GeneratorSummary::default()
         }
     }
 
@@ -104,7 +104,7 @@ fn serve(
     link: &mut Link,
     orders: &Receiver<CoordinatorMessage>,
     clock: &Mutex<Clock>,
-    report: &impl Fn(u32, Box<PartReport>),
+    report: &impl Fn(u32, Box<GeneratorReport>),
 ) -> io::Result<()> {
     let (mut heard, mut ping_at) = (Instant::now(), Instant::now());
     let (mut asked, mut pings) = (None, 0);

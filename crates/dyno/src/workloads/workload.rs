@@ -4,7 +4,7 @@ use dyno_drivers::RowWriter;
 use dyno_engine::workload::{
     DataSet, Native, TableDefinition, Workload, WorkloadContext, check_engine, statement_kinds,
 };
-use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
+use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_subset};
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::databases::transaction_names;
@@ -134,7 +134,7 @@ impl AnyWorkload {
     ///
     /// # Errors
     /// When they cannot begin.
-    pub(crate) fn run_part(
+    pub(crate) fn run_subset(
         all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
@@ -142,9 +142,9 @@ impl AnyWorkload {
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
         match WorkloadsByKind::new(all) {
-            WorkloadsByKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
-            WorkloadsByKind::Sql(all) => run_part(all, targets, input, ready, listener),
-            WorkloadsByKind::Lua(lua) => lua.run_part(targets, input, ready, listener),
+            WorkloadsByKind::Native(all) => Native::run_subset(all, targets, input, ready, listener),
+            WorkloadsByKind::Sql(all) => run_subset(all, targets, input, ready, listener),
+            WorkloadsByKind::Lua(lua) => lua.run_subset(targets, input, ready, listener),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Figure, Figures, Metric, Part, PartRow};
 use crate::view::View;
-use dyno_model::generators::GeneratorPart;
+use dyno_model::generators::GeneratorSummary;
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::Configuration;
 use dyno_model::record::TrialRecord;
@@ -28,14 +28,14 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
         record: &'r TrialRecord,
         group: Option<&LimitPart>,
         number: usize,
-    ) -> Option<(&'r GeneratorPart, Nanos)> {
+    ) -> Option<(&'r GeneratorSummary, Nanos)> {
         let record = record.of_group(group)?;
         Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
     }
-    let measured: Vec<(&GeneratorPart, Nanos)> =
+    let measured: Vec<(&GeneratorSummary, Nanos)> =
         view.measured(configuration).iter().filter_map(|it| own(it, group, number)).collect();
     let parts = || measured.iter().map(|(part, _)| *part);
-    let most = |of: fn(&GeneratorPart) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
+    let most = |of: fn(&GeneratorSummary) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
     let cores = measured
         .iter()
         .filter(|(_, length)| length.0 > 0)

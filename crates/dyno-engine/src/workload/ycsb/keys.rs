@@ -4,7 +4,7 @@ use crate::distribution::Distribution;
 use crate::random::Random;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::checksum::fnv1a;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -67,7 +67,7 @@ pub(super) struct Records {
     readable: AtomicU64,
     inserted: Mutex<Inserted>,
     /// With several generators: whose inserts are known.
-    share: OnceLock<GeneratorShare>,
+    subset: OnceLock<ClientSubset>,
 }
 
 #[derive(Debug)]
@@ -92,20 +92,20 @@ impl Records {
             acknowledged: 0,
             open_elsewhere: 0,
         };
-        let (readable, share) = (AtomicU64::new(loaded), OnceLock::new());
-        Self { loaded, readable, inserted: Mutex::new(inserted), share }
+        let (readable, subset) = (AtomicU64::new(loaded), OnceLock::new());
+        Self { loaded, readable, inserted: Mutex::new(inserted), subset }
     }
 
     /// Sets which of the clients are those of this process.
-    pub(super) fn drive(&self, share: GeneratorShare) {
-        let _ = self.share.set(share);
+    pub(super) fn set_subset(&self, subset: ClientSubset) {
+        let _ = self.subset.set(subset);
     }
 
     /// The number of a record among those of all generators, from which its key is made. The
     /// numbers of inserted records are divided among the generators.
     pub(super) fn number(&self, record: u64) -> u64 {
-        match (record.checked_sub(self.loaded), self.share.get()) {
-            (Some(inserted), Some(share)) => self.loaded + share.item(inserted),
+        match (record.checked_sub(self.loaded), self.subset.get()) {
+            (Some(inserted), Some(subset)) => self.loaded + subset.item(inserted),
             _ => record,
         }
     }
@@ -388,15 +388,15 @@ mod tests {
         let mut numbers = BTreeSet::new();
         for generator in 0..3 {
             let records = Records::new(10);
-            records.drive(GeneratorShare::new(7, generator, 3));
+            records.set_subset(ClientSubset::new(7, generator, 3));
             assert_eq!([0, 9].map(|record| records.number(record)), [0, 9]);
-            let share = u64::from(GeneratorShare::new(7, generator, 3).count());
-            let own = (0..share * 4).map(|_| records.number(records.take()));
+            let clients = u64::from(ClientSubset::new(7, generator, 3).count());
+            let own = (0..clients * 4).map(|_| records.number(records.take()));
             own.for_each(|number| assert!(numbers.insert(number), "{number} twice"));
         }
         assert_eq!(numbers, (10..10 + 7 * 4).collect::<BTreeSet<u64>>());
         let all = Records::new(10);
-        all.drive(GeneratorShare::whole(7));
+        all.set_subset(ClientSubset::whole(7));
         assert_eq!(all.number(all.take()), 10);
         all.add(5, 2);
         assert_eq!(all.inserted(), (5, 2));

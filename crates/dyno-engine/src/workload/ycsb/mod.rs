@@ -24,7 +24,7 @@ use crate::text::intern;
 use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadOptions;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use keys::{EXPONENT, KeyFormat, Records, Requests};
@@ -393,8 +393,8 @@ impl Workload for Ycsb {
         result.map_err(|failure| FailureKind::Conflict.failure(failure.message))
     }
 
-    fn drive(&self, share: GeneratorShare) {
-        self.records.drive(share);
+    fn set_subset(&self, subset: ClientSubset) {
+        self.records.set_subset(subset);
     }
 
     fn notes(&self) -> Vec<u64> {
