@@ -610,15 +610,15 @@ impl DataSet for Data {
         Vec::new()
     }
 
-    fn is_made_once(&self) -> bool {
+    fn is_created_once(&self) -> bool {
         !self.origins[PREPARE].is_empty()
     }
 
-    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         self.source.command(PREPARE, self, target, interrupts)
     }
 
-    fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
+    fn remove(&self, target: &Target, interrupts: &AtomicUsize) {
         // There may be nothing to clean up, which many scripts treat as an error.
         let _ = self.source.command(CLEANUP, self, target, interrupts);
     }

@@ -55,10 +55,10 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
         &mut connection,
         tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes),
     )?;
-    let parts = loading.data.parts();
-    for part in if parts.is_empty() { vec![loading.data] } else { parts } {
-        part.make(loading.target, loading.interrupts)?;
-        note_rejected(part.update_statistics(loading.target)?, listener);
+    let data_sets = loading.data.data_sets();
+    for data in if data_sets.is_empty() { vec![loading.data] } else { data_sets } {
+        data.create(loading.target, loading.interrupts)?;
+        note_rejected(data.update_statistics(loading.target)?, listener);
     }
     // Refreshes the planner's statistics, so that the first trial does not run on estimates.
     if total > 0 {

@@ -15,7 +15,7 @@ use crate::table::{Form, Table};
 use crate::{notes, words};
 use dyno_analysis::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Figures, KindCount,
-    LimitVerdict, Metric, Part, PartRow, Question, Range, ReportModel, Scope, SearchRow,
+    LimitVerdict, Metric, PartKind, PartRow, Question, Range, ReportModel, Scope, SearchRow,
     StatementRow, StatementTable, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
@@ -108,7 +108,7 @@ fn of_part<'a>(model: &ReportModel, row: &'a PartRow) -> (&'a Figures, Option<u3
 pub(crate) fn stages(model: &ReportModel) -> Table {
     let table = parts(model, Scope::Stage, &headings::STAGE, STAGE);
     match model.parts(Scope::Stage).next().map(|row| &row.part) {
-        Some(Part::Stage { by: LoadBy::Clients, .. }) => {
+        Some(PartKind::Stage { by: LoadBy::Clients, .. }) => {
             table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED])
         }
         _ => table.without(&[&columns::AT_WORK]),
@@ -129,7 +129,7 @@ pub(crate) fn transactions(model: &ReportModel) -> Table {
 pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
     let rows = by_line(model, model.parts(Scope::Benchmark), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Benchmark { is_paced, isolation } => {
+        PartKind::Benchmark { is_paced, isolation } => {
             Some((configuration, (row, *is_paced, *isolation)))
         }
         _ => None,
@@ -170,7 +170,7 @@ pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn background(model: &ReportModel) -> Table {
     let rows = by_line(model, model.parts(Scope::Background), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Background { kind, clients, rate, audit } => {
+        PartKind::Background { kind, clients, rate, audit } => {
             let rate = rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
             Some((configuration, (row, kind, format!("{clients}{rate}"), *audit)))
         }
@@ -530,7 +530,7 @@ pub(crate) fn generator(model: &ReportModel) -> Table {
 pub(crate) fn generators(model: &ReportModel) -> Table {
     let rows = by_line(model, model.parts(Scope::Generator), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
+        PartKind::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
         _ => None,
     });
     let table = Sheet::of_configurations(model, rows)

@@ -16,7 +16,7 @@
 
 use crate::messages::Lang;
 use dyno_analysis::model::{
-    ConfigurationRow, Figure, Figures, KindCount, Part, Range, ReportModel, Scope, TrialRow, Unit,
+    ConfigurationRow, Figure, Figures, KindCount, PartKind, Range, ReportModel, Scope, TrialRow, Unit,
 };
 use dyno_model::printable;
 use serde::Serialize;
@@ -37,9 +37,9 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     for row in &model.parts {
         let part = Owner::part(model, row.part.scope(), row.configuration, &row.name);
         let state = match &row.part {
-            Part::Background { audit, .. } => word(audit),
-            Part::Benchmark { is_paced: true, .. } => "paced".to_owned(),
-            Part::Benchmark { is_paced: false, .. } => "unpaced".to_owned(),
+            PartKind::Background { audit, .. } => word(audit),
+            PartKind::Benchmark { is_paced: true, .. } => "paced".to_owned(),
+            PartKind::Benchmark { is_paced: false, .. } => "unpaced".to_owned(),
             _ => String::new(),
         };
         sheet.figures(model, &Owner { state, ..part }, &row.figures);

@@ -159,7 +159,7 @@ impl<'a> DataSetup<'a, '_> {
         let (loader, disks) = (self.loader(), self.systems.disks.clone());
         let ready = self.systems.ready(system).expect("it is still up");
         let time = loader.load(ready, &places, listener);
-        if data.is_made_once() {
+        if data.is_created_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
             self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
         }
@@ -188,7 +188,7 @@ impl<'a> DataSetup<'a, '_> {
         let target = ready.target();
         for setup in data.setups() {
             let rejected = setup
-                .make(&target, self.interrupts.count())
+                .create(&target, self.interrupts.count())
                 .and_then(|()| setup.update_statistics(&target))
                 .map_err(|failure| failed(&failure))?;
             loading::note_rejected(rejected, listener);
@@ -201,11 +201,11 @@ impl<'a> DataSetup<'a, '_> {
     /// these names. Returns the target of the database.
     fn begin_loading(&mut self, system: usize, data: &GroupData) -> Result<Target, Missing> {
         let mut names = names(data);
-        if data.database.is_none() && data.is_made_once() {
+        if data.database.is_none() && data.is_created_once() {
             names.push(EVERYTHING.to_owned());
-            let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
+            let remove = |target: &Target| data.remove(target, self.interrupts.count());
             let cleared =
-                self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
+                self.systems.claimed(system, |ready, options| ready.clear(&remove, options));
             cleared.map_err(Missing::trial)?;
         }
         let database = data.database.as_deref();

@@ -448,7 +448,7 @@ impl<'p> SystemCheck<'p, '_> {
         if let Err(error) = copies::inspect(target) {
             self.refuse(error);
         }
-        let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_made_once()));
+        let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_created_once()));
         let mut tell = self.once();
         for member in workloads.flat_map(WorkloadSet::into_members) {
             match member.workload {
@@ -469,7 +469,7 @@ impl<'p> SystemCheck<'p, '_> {
             for member in set.members() {
                 match &member.workload {
                     AnyWorkload::Sql(sql) => {
-                        if sql.data().is_made_once() && source.data != DataPolicy::Copy {
+                        if sql.data().is_created_once() && source.data != DataPolicy::Copy {
                             tell(Obstacle::SetupElsewhere);
                         }
                         if is_own && !set.brings_others_data() {

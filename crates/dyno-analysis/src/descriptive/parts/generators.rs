@@ -1,6 +1,6 @@
 //! Figures of each of several load generators.
 
-use crate::model::{Figure, Figures, Metric, Part, PartRow};
+use crate::model::{Figure, Figures, Metric, PartKind, PartRow};
 use crate::view::View;
 use dyno_model::generators::GeneratorSummary;
 use dyno_model::limit::LimitPart;
@@ -70,7 +70,7 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
     hosts.sort_unstable();
     hosts.dedup();
     let clients = parts().map(|it| it.clients).max().unwrap_or(0);
-    let part = Part::Generator { clients, hosts };
+    let part = PartKind::Generator { clients, hosts };
     let name = match group {
         None => number.to_string(),
         Some(group) => format!("{}: {number}", group.name()),

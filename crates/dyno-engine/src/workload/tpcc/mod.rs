@@ -416,13 +416,13 @@ impl DataSet for Tables {
         self.schema.tables(&self.rows.size).into_iter().chain(ledger).collect()
     }
 
-    fn make(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         let procedures = procedures::remove(self.procedures).into_iter();
         let procedures = procedures.chain(procedures::create(self.procedures, self.row_lock));
         send(target, procedures.chain(self.schema.foreign_keys()))
     }
 
-    fn unmake(&self, target: &Target, _interrupts: &AtomicUsize) {
+    fn remove(&self, target: &Target, _interrupts: &AtomicUsize) {
         // What cannot be removed has no effect on tables or on other runs.
         let _ = send(target, procedures::remove(self.procedures));
     }
