@@ -77,16 +77,16 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
     let name = |plan: &Plan, configuration: &Configuration| {
         plan.systems[configuration.system].name.clone()
     };
-    let place = |configuration: &Configuration| {
+    let index = |configuration: &Configuration| {
         let known = all.run.plan.configurations.iter().position(|it| {
             (name(&all.run.plan, it), &it.levels, it.clients)
                 == (name(&plan, configuration), &configuration.levels, configuration.clients)
         });
         known.expect("every configuration was pooled")
     };
-    let places: Vec<usize> = plan.configurations.iter().map(place).collect();
+    let indexes: Vec<usize> = plan.configurations.iter().map(index).collect();
     for trial in plan.trials {
-        let configuration = places[trial.configuration];
+        let configuration = indexes[trial.configuration];
         blocks[configuration] += 1;
         let id = format!("r{:02}-{}", number + 1, trial.id);
         let now = Trial { id: id.clone(), block: blocks[configuration], configuration };
@@ -101,7 +101,7 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
         all.run.plan.trials.push(now);
     }
     for (configuration, histograms) in statements {
-        let merged = all.statements.entry(places[configuration]).or_default();
+        let merged = all.statements.entry(indexes[configuration]).or_default();
         for (name, histogram) in histograms {
             match merged.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, sum)) => sum.add(&histogram),
@@ -183,15 +183,15 @@ mod tests {
             let keeps: Vec<usize> = (0..data.run.plan.configurations.len())
                 .filter(|at| data.run.plan.configurations[*at].clients == clients)
                 .collect();
-            let place = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
+            let index = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
             data.run
                 .plan
                 .trials
                 .iter_mut()
-                .for_each(|trial| trial.configuration = place(trial.configuration));
+                .for_each(|trial| trial.configuration = index(trial.configuration));
             for outcome in data.run.outcomes.values_mut() {
                 if let TrialOutcome::Finished(record) = outcome {
-                    record.trial.configuration = place(record.trial.configuration);
+                    record.trial.configuration = index(record.trial.configuration);
                 }
             }
             data.run.plan.configurations.retain(|it| it.clients == clients);

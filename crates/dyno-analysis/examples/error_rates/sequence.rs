@@ -96,10 +96,10 @@ impl Reports {
 
     /// Whether a difference is reported where there is none.
     fn is_false(self, is_reported: impl Fn(usize, usize) -> bool) -> bool {
-        let places =
+        let effects_of_metrics =
             (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
         let null = |(system, metric): &(usize, usize)| *system > 0 || self.effects[*metric] == 0.0;
-        places.filter(null).any(|(system, metric)| is_reported(system, metric))
+        effects_of_metrics.filter(null).any(|(system, metric)| is_reported(system, metric))
     }
 
     /// The questions after some blocks: of each system its metrics.

@@ -403,10 +403,10 @@ fn records<'a>(pool: &'a Pool<'_>) -> impl Iterator<Item = &'a TrialRecord> {
 /// Warnings about trials, one row per kind and severity, most frequent first.
 fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
     let mut rows: Vec<WarningRow> = Vec::new();
-    for (place, record) in records(pool).enumerate() {
+    for (index, record) in records(pool).enumerate() {
         // Trial names repeat from run to run; their indexes do not.
         for warning in &record.warnings {
-            let of = (&*place.to_string(), record.trial.configuration);
+            let of = (&*index.to_string(), record.trial.configuration);
             add_warning(&mut rows, warning, record.severity(warning), Some(of));
         }
     }
@@ -475,7 +475,7 @@ fn time_between(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
 /// are then part of the change and not of any error.
 pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareWarning> {
     let runs = |side: &PooledConfiguration<'_>| {
-        side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len()
+        side.origins.iter().map(|origin| origin.run).collect::<BTreeSet<_>>().len()
     };
     let is_one = pairs.iter().all(|(base, new)| runs(base) <= 1 && runs(new) <= 1);
     let is_any = pairs.iter().any(|(base, new)| runs(base) + runs(new) == 2);

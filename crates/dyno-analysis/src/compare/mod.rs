@@ -155,11 +155,11 @@ pub fn compare(
     let matching =
         matching::matching(&of_base, &of_new, &options.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let places = matching
+    let pairs = matching
         .pairs
         .iter()
         .map(|(one, other)| (&of_base.configurations[*one], &of_new.configurations[*other]));
-    let pairs: Vec<_> = places.collect();
+    let pairs: Vec<_> = pairs.collect();
     let mut warnings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
     warnings.extend(conditions::warnings((&of_base, &names.0), (&of_new, &names.1), &matching));
     let primary = of_base
@@ -184,8 +184,8 @@ pub fn compare(
         .collect();
     warnings.extend(verdicts::disagreement(&configurations, rules.alpha));
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
-    let pick = |names: &[ConfigurationName], places: &[usize]| {
-        places.iter().map(|place| names[*place].clone()).collect()
+    let pick = |names: &[ConfigurationName], indexes: &[usize]| {
+        indexes.iter().map(|index| names[*index].clone()).collect()
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,

@@ -29,7 +29,7 @@ pub(crate) struct PooledConfiguration<'a> {
     /// The eligibility of all its trials.
     pub(super) eligibility: Eligibility<'a>,
     /// The locations (run, block, start, data set) of the compared trials, in their order.
-    pub(super) places: Vec<Origin>,
+    pub(super) origins: Vec<Origin>,
     /// The schema found in the first trial that recorded one, and the run of that trial.
     pub(super) schema: Option<Found<'a>>,
 }
@@ -157,16 +157,16 @@ impl<'a> Pool<'a> {
                 }
             }
         }
-        let mut places = Vec::with_capacity(run.plan.configurations.len());
+        let mut indexes = Vec::with_capacity(run.plan.configurations.len());
         for configuration in &run.plan.configurations {
-            places.push(self.index_of(run, configuration)?);
+            indexes.push(self.index_of(run, configuration)?);
         }
         let restart_groups = run.plan.restart_groups();
         for trial in &run.plan.trials {
             let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
-            let pooled = &mut self.configurations[places[trial.configuration]];
+            let pooled = &mut self.configurations[indexes[trial.configuration]];
             pooled.eligibility.add(run, outcome);
-            if pooled.eligibility.usable.len() > pooled.places.len() {
+            if pooled.eligibility.usable.len() > pooled.origins.len() {
                 let configurations = &run.plan.configurations;
                 let workload = &configurations[trial.configuration].workload;
                 // Each workload with its options counts as one data set, as in reports.
@@ -174,7 +174,7 @@ impl<'a> Pool<'a> {
                 let start =
                     restart_groups.iter().position(|(_, it)| it.contains(&trial.configuration));
                 let (start, data_set) = (start.unwrap_or_default(), data_set.unwrap_or_default());
-                pooled.places.push(Origin {
+                pooled.origins.push(Origin {
                     run: self.runs.len(),
                     block: trial.block,
                     start,
@@ -213,14 +213,14 @@ impl<'a> Pool<'a> {
                 && known.configuration.clients == configuration.clients
         };
         let Some(position) = self.configurations.iter().position(is_same) else {
-            let (records, eligibility, places) = (Vec::new(), Eligibility::default(), Vec::new());
+            let (records, eligibility, origins) = (Vec::new(), Eligibility::default(), Vec::new());
             let pooled = PooledConfiguration {
                 configuration,
                 system,
                 run,
                 records,
                 eligibility,
-                places,
+                origins,
                 schema: None,
             };
             self.configurations.push(pooled);

@@ -302,8 +302,8 @@ pub(crate) fn step_by_step(
     values: &dyn Fn(usize, usize) -> SideValues,
 ) -> Vec<(usize, Comparison)> {
     let pairs = pairs(view);
-    let places = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
-    let (at, family): (Vec<usize>, Vec<_>) = places
+    let pairs_and_steps = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
+    let (at, family): (Vec<usize>, Vec<_>) = pairs_and_steps
         .map(|(pair, step)| {
             let (subject, baseline) = (values(pair.subject, step), values(pair.baseline, step));
             (step, measure(view, pair, ComparisonMetric::Throughput, &subject, &baseline))

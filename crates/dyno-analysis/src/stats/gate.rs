@@ -100,14 +100,14 @@ pub fn judge(
 
 /// The hypotheses of all metrics of all questions, corrected.
 fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Vec<Gate>> {
-    let (places, mut hypotheses) = hypotheses(questions);
-    connect(&places, of_effect, &mut hypotheses);
+    let (by_metric, mut hypotheses) = hypotheses(questions);
+    connect(&by_metric, of_effect, &mut hypotheses);
     let corrected = in_sequence(&hypotheses, alpha);
-    let gate = |place: &Hypotheses| Gate {
-        effect: place.effect.map(|at| corrected[at]),
-        any_pair: place.any_pair.map(|at| corrected[at]),
+    let gate = |of_metric: &Hypotheses| Gate {
+        effect: of_metric.effect.map(|at| corrected[at]),
+        any_pair: of_metric.any_pair.map(|at| corrected[at]),
     };
-    places.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
+    by_metric.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
 }
 
 /// Indices of the hypotheses of a question's metric, if it has them.
@@ -141,23 +141,23 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hy
         all.push(Hypothesis { p, share: 0.0, passes: Vec::new(), implies: None });
         all.len() - 1
     };
-    let mut place = |tests: &QuestionTests| {
+    let mut add_tests = |tests: &QuestionTests| {
         let effect = tests.effect.map(|test| add(test.p));
         let p_values: Vec<f64> = tests.pairs.iter().map(|test| test.p).collect();
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
         Hypotheses { effect, any_pair: (p_values.len() > 1).then(|| add(smallest)) }
     };
-    let places = questions.iter().map(|metrics| metrics.iter().map(&mut place).collect()).collect();
-    (places, all)
+    let by_metric = questions.iter().map(|metrics| metrics.iter().map(&mut add_tests).collect()).collect();
+    (by_metric, all)
 }
 
 /// Sets the initial share of each hypothesis, and the hypotheses that receive its level.
-fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
-    let spread = |places: &[Hypotheses], share: f64| spread(places, of_effect, share);
+fn connect(by_metric: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
+    let spread = |metrics: &[Hypotheses], share: f64| spread(metrics, of_effect, share);
     let number = hypotheses.len();
     hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
     // A metric without a test is omitted from the sequence; the next one replaces it.
-    let tested: Vec<Vec<Hypotheses>> = places
+    let tested: Vec<Vec<Hypotheses>> = by_metric
         .iter()
         .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())
         .filter(|metrics| !metrics.is_empty())
@@ -172,16 +172,16 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
             .collect();
         let share = 1.0 / tested.len() as f64;
         let reserve = if others.is_empty() { 0.0 } else { RESERVE };
-        for (places, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
-            spread(places, share).into_iter().for_each(|(to, share)| hypotheses[to].share = share);
+        for (receivers, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
+            spread(receivers, share).into_iter().for_each(|(to, share)| hypotheses[to].share = share);
         }
         let to_others = match (others.is_empty(), elsewhere.is_empty()) {
             (true, _) => 0.0,
             (false, true) => 1.0,
             (false, false) => 0.5,
         };
-        for place in metrics {
-            let exit = place.exit().expect("it was tested");
+        for of_metric in metrics {
+            let exit = of_metric.exit().expect("it was tested");
             let passes = &mut hypotheses[exit].passes;
             if exit == first[0].exit().expect("it was tested") {
                 let to_both =
@@ -190,7 +190,7 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
             } else {
                 spread(first, 1.0).into_iter().for_each(|(to, share)| passes[to] = share);
             }
-            if let (Some(effect), Some(any_pair)) = (place.effect, place.any_pair) {
+            if let (Some(effect), Some(any_pair)) = (of_metric.effect, of_metric.any_pair) {
                 hypotheses[any_pair].passes[effect] = 1.0;
                 hypotheses[effect].implies = Some(any_pair);
             }
@@ -199,10 +199,10 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
 }
 
 /// An equal share for several metrics, by hypothesis.
-fn spread(places: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
-    let each = share / places.len().max(1) as f64;
-    let entries = places.iter().flat_map(|place| place.entry(of_effect));
-    entries.map(|(to, part)| (to, each * part)).collect()
+fn spread(metrics: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
+    let each = share / metrics.len().max(1) as f64;
+    let entries = metrics.iter().flat_map(|of_metric| of_metric.entry(of_effect));
+    entries.map(|(to, fraction)| (to, each * fraction)).collect()
 }
 
 /// Share of open questions, from their p-values; infinite ones were not tested.

@@ -88,7 +88,7 @@ pub struct OverallEffect {
 pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
     let (rows, kept) = strata::rows(&placed(cells));
     let [of_base, of_new] =
-        [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
+        [0, 1].map(|side| groups(cells, side, |origin| (origin.run, origin.block)));
     if kept.is_empty() {
         let enough = cells.len() > 1 && of_base.min(of_new) >= least_blocks;
         return OverallEffect {
@@ -96,7 +96,7 @@ pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
             ..OverallEffect::default()
         };
     }
-    let runs = [0, 1].map(|side| groups(cells, side, |place| place.run)).iter().sum::<usize>();
+    let runs = [0, 1].map(|side| groups(cells, side, |origin| origin.run)).iter().sum::<usize>();
     // Runs are the outermost stratum.
     let has_runs = kept.first() == Some(&0);
     let between_runs = runs.saturating_sub(2) as f64;
@@ -168,8 +168,8 @@ fn placed(cells: &[Cell]) -> Vec<GroupedValue<Group>> {
 
 /// Number of different groups of a side's values.
 fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Origin) -> G) -> usize {
-    let places = cells.iter().flat_map(|cell| cell.sides()[side]);
-    places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
+    let origins = cells.iter().flat_map(|cell| cell.sides()[side]);
+    origins.map(|(origin, _)| group(origin)).collect::<BTreeSet<_>>().len()
 }
 
 /// A configuration's test with the variance between runs added to its error.
@@ -185,7 +185,7 @@ pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest
 /// shares of runs, a mean has `q`, and the variation of `n` values includes `(1 - q) / (n - 1)`.
 fn uncounted(side: &[(Origin, f64)]) -> f64 {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
-    side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
+    side.iter().for_each(|(origin, _)| *sizes.entry(origin.run).or_default() += 1.0);
     let n = side.len() as f64;
     let q = sizes.values().map(|size| (size / n).powi(2)).sum::<f64>();
     if n > 1.0 { (q - (1.0 - q) / (n - 1.0)).max(0.0) } else { 0.0 }
@@ -254,7 +254,7 @@ mod tests {
     fn pairs_from_separate_runs_are_combined_without_a_mixed_model() {
         let mut cells = cells(&mut Noise::of(7), 3, [(1, 4), (1, 4)], 0.0);
         for (at, cell) in cells.iter_mut().enumerate() {
-            cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
+            cell.base.iter_mut().chain(&mut cell.new).for_each(|(origin, _)| origin.run = at);
         }
         let found = overall(&cells, 3);
         let effect = found.effect.expect("a test");
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn variance_between_runs_is_added_to_a_pairs_error_once() {
-        let place = |run| Origin { run, block: 1, start: 0, data_set: 0 };
-        let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
+        let origin = |run| Origin { run, block: 1, start: 0, data_set: 0 };
+        let values = |runs: &[usize]| runs.iter().map(|run| (origin(*run), 1.0)).collect::<Vec<_>>();
         // Each trial is a separate run: the variation includes everything. One run: none of it.
         assert!(uncounted(&values(&[0, 1, 2])).abs() < 1e-12);
         assert!((uncounted(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);

@@ -139,12 +139,12 @@ fn reason_of(warning: &Warning) -> Option<NotWorkingReason> {
 pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
     use NotWorkingReason as Reason;
     let reason = reason_of(warning);
-    let place = match reason {
+    let rank = match reason {
         Some(Reason::SystemFailed | Reason::NotMeasured | Reason::CutShort) => 0,
         None => 1,
         Some(_) => 2,
     };
-    (place, reason)
+    (rank, reason)
 }
 
 /// The warning that makes most trials invalid. A trial with several counts for their cause; among

@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn more_workers_are_chosen_only_where_they_are_clearly_faster() {
         let tried = |rates: &[f64]| -> Vec<WorkersTried> {
-            let of = |(place, rate): (usize, &f64)| WorkersTried {
-                workers: 1 << place,
+            let of = |(exponent, rate): (usize, &f64)| WorkersTried {
+                workers: 1 << exponent,
                 per_second: *rate,
             };
             rates.iter().enumerate().map(of).collect()

@@ -166,13 +166,13 @@ mod tests {
             Arc::new(built.try_into().expect("it is what was asked for"))
         };
         let load = LoadPlan::new(StopRule::Transactions(1));
-        let places = |workloads: usize| {
+        let databases = |workloads: usize| {
             let all = (0..workloads).map(|_| rush()).collect();
             let clients = NativeClients::new(all, &targets, 0, &load);
             let of = |client, moves| clients.target(ClientId(client), moves).0.database.clone();
             [of(0, 0), of(4, 0), of(4, 1), of(4, 2)]
         };
-        assert_eq!(places(3), ["a", "b", "b", "b"]);
-        assert_eq!(places(1), ["a", "b", "c", "a"]);
+        assert_eq!(databases(3), ["a", "b", "b", "b"]);
+        assert_eq!(databases(1), ["a", "b", "c", "a"]);
     }
 }

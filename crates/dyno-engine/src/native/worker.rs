@@ -195,11 +195,11 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let connecting = Arc::clone(&assignment.connecting);
         let reports = assignment.channels.reports.clone();
         executor.spawn(async move {
-            let place = ConnectionSlot::take(&connecting, &client.io).await;
+            let slot = ConnectionSlot::take(&connecting, &client.io).await;
             let limit = FREE_CONNECTION_WAIT_MAX.min(client.connect_timeout());
             let session =
                 connect_with_retry(&client.io, limit, async || client.connect().await).await;
-            drop(place);
+            drop(slot);
             match session {
                 Ok(session) => {
                     ready.set(ready.get() + 1);

@@ -42,9 +42,9 @@ pub(crate) fn tried<W: Workload>(
     }
     known.known((engine, native.targets[0].1.kinds.clone(), input.clients.count()), || {
         let mut tried = candidates(input.clients.count());
-        for place in (0..tried.len()).chain((0..tried.len()).rev()) {
+        for index in (0..tried.len()).chain((0..tried.len()).rev()) {
             let plan = LoadPlan {
-                workers: Some(tried[place].workers),
+                workers: Some(tried[index].workers),
                 warmup: TRY_WARMUP,
                 ..LoadPlan { stop: StopRule::Duration(TRY), ..input.load.clone() }
             };
@@ -60,7 +60,7 @@ pub(crate) fn tried<W: Workload>(
                 )
             };
             let record = run(&one, &mut ())?;
-            tried[place].per_second +=
+            tried[index].per_second +=
                 record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
         }
         Ok(tried)

@@ -127,8 +127,8 @@ impl Collector {
     pub(crate) fn merge(&mut self, interval: &IntervalRecord) {
         interval.commits.iter().for_each(|span| self.gaps.note_span(*span));
         self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
-        let place = self.position_of(interval.start.0);
-        self.open_intervals[place].add(interval);
+        let position = self.position_of(interval.start.0);
+        self.open_intervals[position].add(interval);
     }
 
     /// The counters that belong to no interval, after all intervals were sent.
@@ -176,7 +176,7 @@ impl Collector {
     #[inline]
     fn try_fast_path(&mut self, sample: Sample) -> bool {
         let end = sample.end();
-        let (from, to, place) = self.last_position;
+        let (from, to, position) = self.last_position;
         let is_usual = sample.is_counted()
             && sample.occurrence() == Occurrence::Committed
             && self.opens.max(from) <= end
@@ -185,7 +185,7 @@ impl Collector {
             self.last_end = self.last_end.max(end);
             self.committed += 1;
             self.note_commit(end);
-            record_commit(&mut self.open_intervals[place], sample);
+            record_commit(&mut self.open_intervals[position], sample);
         }
         is_usual
     }
@@ -202,7 +202,7 @@ impl Collector {
         ) {
             self.note_commit(end);
         }
-        let place = if sample.is_counted() {
+        let position = if sample.is_counted() {
             self.last_end = self.last_end.max(end);
             if sample.occurrence() == Occurrence::Committed {
                 self.committed += 1;
@@ -217,7 +217,7 @@ impl Collector {
             // counters.
             self.position_of(end.min(self.opens - 1))
         };
-        let interval = &mut self.open_intervals[place];
+        let interval = &mut self.open_intervals[position];
         match sample.occurrence() {
             Occurrence::Committed => record_commit(interval, sample),
             Occurrence::Failed(kind) => {
@@ -276,9 +276,9 @@ impl Collector {
     /// opens.
     #[inline]
     fn position_of(&mut self, end: u64) -> usize {
-        let (from, to, place) = self.last_position;
+        let (from, to, position) = self.last_position;
         if from <= end && end < to {
-            return place;
+            return position;
         }
         let index = self.index(end).max(self.first_open);
         while self.first_open + self.open_intervals.len() as u64 <= index {
@@ -287,9 +287,9 @@ impl Collector {
             self.open_intervals.push_back(fresh);
         }
         let (from, to) = self.bounds(index);
-        let place = (index - self.first_open) as usize;
-        self.last_position = (from, to, place);
-        place
+        let position = (index - self.first_open) as usize;
+        self.last_position = (from, to, position);
+        position
     }
 
     fn warmup_intervals(&self) -> u64 {

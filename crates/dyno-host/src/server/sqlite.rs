@@ -76,7 +76,7 @@ pub(super) fn start(
     }
     let mut running = RunningServer::new(kind, session.identity().version, target, found);
     running.supervisor = Some(supervisor);
-    running.place = Some(DataLocation {
+    running.data_location = Some(DataLocation {
         data,
         beside: parent,
         owner: None,

@@ -625,12 +625,12 @@ pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
             series.points.iter().map(|point| (point.clients.to_string(), point.value));
         let over_rows =
             series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
-        over_clients.chain(over_rows).map(move |(place, value)| (series, place, value))
+        over_clients.chain(over_rows).map(move |(clients_or_rows, value)| (series, clients_or_rows, value))
     });
     Sheet::of(rows)
         .left(&headings::SERIES, |(series, ..)| Cell::text(&series.series))
         .left(&headings::METRIC, |(series, ..)| Cell::text(names::metric(series.metric, lang)))
-        .right(&headings::CLIENTS, |(_, place, _)| Cell::text(place))
+        .right(&headings::CLIENTS, |(_, clients_or_rows, _)| Cell::text(clients_or_rows))
         .right(&headings::VALUE, |(series, _, value)| {
             let sign = if series.is_approximate { "~" } else { "" };
             let value = figures::value(series.unit, *value);

@@ -133,7 +133,7 @@ fn heading(message: &Message, lang: Lang) -> Element {
 }
 
 fn roles(model: &ReportModel, lang: Lang) -> Table {
-    let place = |it: &SystemRow| match it.is_managed {
+    let location = |it: &SystemRow| match it.is_managed {
         true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
         false => it.address.clone(),
     };
@@ -142,7 +142,7 @@ fn roles(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::KIND, |it| Cell::text(&it.kind))
         .left(&headings::VERSION, |it| Cell::text(names::version(&it.version, lang)))
         .left(&page::PAGE_QUERY_MODE, |it| Cell::text(&it.query_mode))
-        .left(&headings::PLACE, |it| Cell::text(place(it)))
+        .left(&headings::PLACE, |it| Cell::text(location(it)))
         .table()
 }
 

@@ -152,13 +152,13 @@ impl<'a> DataSetup<'a, '_> {
         if policy == DataPolicy::Copy {
             return self.copy(system, data, listener);
         }
-        let mut places = Vec::new();
+        let mut targets = Vec::new();
         for data in &data.databases {
-            places.push((self.begin_loading(system, data)?, data));
+            targets.push((self.begin_loading(system, data)?, data));
         }
         let (loader, disks) = (self.loader(), self.systems.disks.clone());
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = loader.load(ready, &places, listener);
+        let time = loader.load(ready, &targets, listener);
         if data.is_created_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
             self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
@@ -263,12 +263,12 @@ impl DataLoader<'_> {
         let mut databases = ClaimedDatabases::default();
         let usage = DatabaseUse { policy: DataPolicy::Own, only_reads: false };
         databases.enter(&base, &wanted, usage, &options)?;
-        let mut places = Vec::new();
+        let mut targets = Vec::new();
         for (name, data) in wanted.iter().zip(&data.databases) {
             databases.record_tables(&base, name, &names(data), &options)?;
-            places.push((databases.target(&base, Some(name)), data));
+            targets.push((databases.target(&base, Some(name)), data));
         }
-        let time = self.load(ready, &places, listener)?;
+        let time = self.load(ready, &targets, listener)?;
         databases.adopt_all(&base, &options)?;
         Ok(time)
     }
@@ -277,11 +277,11 @@ impl DataLoader<'_> {
     fn load(
         self,
         ready: &Ready,
-        places: &[(Target, &GroupData)],
+        targets: &[(Target, &GroupData)],
         listener: &mut dyn Listener,
     ) -> Result<Duration, Missing> {
         let began = Instant::now();
-        for (target, data) in places {
+        for (target, data) in targets {
             let interrupts = self.interrupts.count();
             let loading = Loading { trial: &self.trial.id, target, data: *data, interrupts };
             let loaded = match self.distributed {

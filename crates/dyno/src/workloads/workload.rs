@@ -247,12 +247,12 @@ impl DataSet for Rows {
 
     fn tables(&self) -> Vec<TableDefinition> {
         let of_each: Vec<_> = self.workloads.iter().map(|it| it.data().tables()).collect();
-        self.tables.iter().map(|(owner, place)| of_each[*owner][*place].clone()).collect()
+        self.tables.iter().map(|(owner, index)| of_each[*owner][*index].clone()).collect()
     }
 
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
-        let (owner, place) = self.tables[table];
-        self.workloads[owner].data().row(place, row, out);
+        let (owner, index) = self.tables[table];
+        self.workloads[owner].data().row(index, row, out);
     }
 }
 

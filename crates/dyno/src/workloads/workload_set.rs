@@ -196,9 +196,9 @@ impl GroupData {
         let mut tables: Vec<(usize, usize, TableDefinition)> = Vec::new();
         for (owner, member) in members.iter().enumerate() {
             let data = member.workload.data();
-            for (place, table) in data.tables().into_iter().enumerate() {
+            for (index, table) in data.tables().into_iter().enumerate() {
                 match tables.iter().find(|(_, _, other)| other.name == table.name) {
-                    None => tables.push((owner, place, table)),
+                    None => tables.push((owner, index, table)),
                     Some((other, _, _))
                         if members[*other].workload.data().fingerprint() != data.fingerprint() =>
                     {
@@ -222,7 +222,7 @@ impl GroupData {
         let work = |member: &Member| WorkloadSpec::of_group(plan, configuration, &member.group);
         DataSource {
             works: self.members.iter().map(work).collect(),
-            tables: self.tables.iter().map(|(owner, place, _)| (*owner, *place)).collect(),
+            tables: self.tables.iter().map(|(owner, index, _)| (*owner, *index)).collect(),
         }
     }
 

@@ -230,16 +230,16 @@ impl<'a> Grown<'a> {
         let is_point = |from: usize, to: usize| {
             to - from >= each && is_rate(self.path[to].0 - self.path[from].0)
         };
-        let mut places = vec![0];
+        let mut boundaries = vec![0];
         for end in 1..=stretches {
-            if is_point(places[places.len() - 1], end) {
-                places.push(end);
+            if is_point(boundaries[boundaries.len() - 1], end) {
+                boundaries.push(end);
             }
         }
         // The remainder at the end belongs to the last point.
-        if places.len() > 1 {
-            places.pop();
-            places.push(stretches);
+        if boundaries.len() > 1 {
+            boundaries.pop();
+            boundaries.push(stretches);
         }
         let point = |pair: &[usize]| {
             let ((t0, r0), (t1, r1)) = (self.path[pair[0]], self.path[pair[1]]);
@@ -253,7 +253,7 @@ impl<'a> Grown<'a> {
         GrowthTrial {
             trial: self.record.trial.id.clone(),
             is_usable: self.is_usable(),
-            points: places.windows(2).map(point).collect(),
+            points: boundaries.windows(2).map(point).collect(),
         }
     }
 }

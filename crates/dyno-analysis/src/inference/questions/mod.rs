@@ -280,13 +280,13 @@ impl Model {
 
     /// The sources of variation; `error` is the standard error of the answer.
     fn scatter(&self, strata: &[Stratum], error: f64, within: Option<f64>) -> Scatter {
-        let place = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
-        let variance = |wanted: Stratum| place(wanted).map(|at| self.fit.variances()[at]);
+        let index = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
+        let variance = |wanted: Stratum| index(wanted).map(|at| self.fit.variances()[at]);
         let trials = self.fit.variances()[strata.len()];
         // By chance, trials may vary less than their seconds suggest.
         let within = within.map(|within| within.min(trials));
         let parts = self.fit.parts(&self.whole());
-        let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
+        let of = |wanted: Stratum| index(wanted).map(|at| parts[at]);
         let (starts, data_sets, of_trials) =
             (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
         let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
@@ -325,23 +325,23 @@ impl Model {
         let test = self.fit.joint(&apart);
         let test =
             test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
-        let place = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
+        let ratio = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
             Some(LevelRatio {
                 level: name.clone(),
                 ratio: self.fit.contrast(effect)?.estimate.exp(),
             })
         };
-        let places =
-            interaction.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
-        let places: Vec<LevelRatio> = places.collect::<Option<_>>()?;
+        let ratios =
+            interaction.levels.iter().zip(&effects).map(|(level, effect)| ratio(level, effect));
+        let ratios: Vec<LevelRatio> = ratios.collect::<Option<_>>()?;
         let by_ratio = |a: &&LevelRatio, b: &&LevelRatio| a.ratio.total_cmp(&b.ratio);
         Some(Interaction {
             with: interaction.with,
             p: test.map(|test| test.p()),
             p_corrected: None,
             depends: false,
-            low: places.iter().min_by(by_ratio)?.clone(),
-            high: places.iter().max_by(by_ratio)?.clone(),
+            low: ratios.iter().min_by(by_ratio)?.clone(),
+            high: ratios.iter().max_by(by_ratio)?.clone(),
         })
     }
 }

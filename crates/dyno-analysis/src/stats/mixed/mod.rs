@@ -394,9 +394,9 @@ impl Maximum {
             .find_map(|kind| design.information(&state, &free, kind).cholesky())?;
         let inverse: Vec<Vec<f64>> =
             (0..free.len()).map(|at| lower.solve(&unit(free.len(), at))).collect();
-        let place = |at: usize| free.iter().position(|it| *it == at);
+        let free_index = |at: usize| free.iter().position(|it| *it == at);
         let uncertainty = Matrix::of(variances.len(), variances.len(), |row, column| {
-            place(row).zip(place(column)).map_or(0.0, |(row, column)| inverse[row][column])
+            free_index(row).zip(free_index(column)).map_or(0.0, |(row, column)| inverse[row][column])
         });
         // Predicted random effects of groups; they shift the means of cells that were not measured
         // in all groups.

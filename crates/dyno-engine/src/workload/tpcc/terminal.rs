@@ -274,11 +274,11 @@ impl Terminal {
         let warehouse = get(session, Kind::Warehouse, &[w], |row| text(row, 0)).await?;
         run(session, Kind::PayDistrict, &[amount.value(), w, d]).await?;
         let district = get(session, Kind::District, &[w, d], |row| text(row, 0)).await?;
-        let place = [payment.customer_warehouse, payment.customer_district];
-        let customer = self.customer(session, place, payment.customer).await?;
+        let district_key = [payment.customer_warehouse, payment.customer_district];
+        let customer = self.customer(session, district_key, payment.customer).await?;
         self.pay(session, payment, customer).await?;
         let data = format!("{warehouse}    {district}");
-        let [c_w, c_d] = place.map(Integer);
+        let [c_w, c_d] = district_key.map(Integer);
         let row = [Integer(customer), c_d, c_w, d, w, amount.value(), Value::Text(&data)];
         run(session, Kind::InsertHistory, &row).await?;
         Ok(())
@@ -323,7 +323,7 @@ impl Terminal {
     async fn customer(
         &mut self,
         session: &mut Session,
-        place: [i64; 2],
+        district_key: [i64; 2],
         customer: Customer,
     ) -> Result<i64> {
         let name = match customer {
@@ -331,7 +331,7 @@ impl Terminal {
             Customer::Name(name) => name,
         };
         last_name(name, &mut self.text);
-        let [w, d] = place.map(Value::Integer);
+        let [w, d] = district_key.map(Value::Integer);
         let parameters = [w, d, Value::Text(&self.text)];
         let mut numbers = Vec::new();
         let mut all = Each(|row: &dyn Row| numbers.extend(integer(row, 0)));
@@ -346,9 +346,9 @@ impl Terminal {
         warehouse: i64,
         status: &OrderStatus,
     ) -> Result<()> {
-        let place = [warehouse, status.district];
-        let customer = self.customer(session, place, status.customer).await?;
-        let [w, d] = place.map(Value::Integer);
+        let district_key = [warehouse, status.district];
+        let customer = self.customer(session, district_key, status.customer).await?;
+        let [w, d] = district_key.map(Value::Integer);
         let key = [w, d, Value::Integer(customer)];
         run(session, Kind::CustomerBalance, &key).await?;
         let order = get(session, Kind::LastOrder, &key, |row| integer(row, 0)).await?;

@@ -362,9 +362,9 @@ mod tests {
     #[test]
     fn an_insert_takes_hashes_of_one_record_only() {
         for readable in 10..45 {
-            let places = |readable| (0..20_000).map(move |at| record_of(hash(at), 10, readable));
+            let records = |readable| (0..20_000).map(move |at| record_of(hash(at), 10, readable));
             let moved: BTreeSet<(u64, u64)> =
-                places(readable).zip(places(readable + 1)).filter(|(a, b)| a != b).collect();
+                records(readable).zip(records(readable + 1)).filter(|(a, b)| a != b).collect();
             assert_eq!(moved.len(), 1, "{readable}: {moved:?}");
             assert!(moved.iter().all(|(_, to)| *to == readable), "{moved:?}");
         }

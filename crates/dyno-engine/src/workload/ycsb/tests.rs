@@ -118,20 +118,20 @@ fn each_audit_check_detects_its_kind_of_corruption() {
         let is_violated = |check: &AuditCheck| check.verdict() == AuditVerdict::Violated;
         checks.iter().map(is_violated).collect::<Vec<bool>>()
     };
-    let [none, rows, checksum, place] =
+    let [none, rows, checksum, misplaced] =
         [[false; 3], [true, false, false], [false, true, false], [false, false, true]];
     for (change, expected) in [
         ("SELECT 1".to_owned(), none),
         (format!("DELETE FROM usertable WHERE ycsb_key = '{key}'"), rows),
         (format!("UPDATE usertable SET field3 = 'x' || field3 WHERE ycsb_key = '{key}'"), checksum),
         (format!("UPDATE usertable SET field3 = '' WHERE ycsb_key = '{key}'"), checksum),
-        (format!("UPDATE usertable SET field3 = field4 WHERE ycsb_key = '{key}'"), place),
+        (format!("UPDATE usertable SET field3 = field4 WHERE ycsb_key = '{key}'"), misplaced),
         (
             format!(
                 "UPDATE usertable SET field3 = (SELECT field3 FROM usertable WHERE ycsb_key = \
                  '{other}') WHERE ycsb_key = '{key}'"
             ),
-            place,
+            misplaced,
         ),
     ] {
         assert_eq!(violated(&change), expected, "{change}");

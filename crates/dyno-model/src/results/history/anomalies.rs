@@ -242,11 +242,11 @@ impl Versions {
             read.sort_unstable();
             read.dedup();
             for version in read {
-                let place = *index.entry(version).or_insert_with(|| {
+                let position = *index.entry(version).or_insert_with(|| {
                     versions.push((version, Readers::default()));
                     versions.len() - 1
                 });
-                let readers = &mut versions[place].1;
+                let readers = &mut versions[position].1;
                 match written.contains(&version.0) {
                     true => readers.and_wrote.push(at),
                     false => readers.and_wrote_others.push(at),

@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
             if known.contains(&entry.key.as_str()) {
                 continue;
             }
-            let message = format!("unknown key `{}` {}", entry.key, section.place());
+            let message = format!("unknown key `{}` {}", entry.key, section.location());
             let mut help = suggestion(&entry.key, &known, "its keys");
             if entry.key.to_lowercase().contains("passw") {
                 problems.hide(entry.node.span);
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         if self.is_mistyped(key) {
             return;
         }
-        let message = format!("missing key `{key}` {}", self.section.place());
+        let message = format!("missing key `{key}` {}", self.section.location());
         self.refuse_table(message, help);
     }
 
