@@ -231,7 +231,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
             // One in five: the 95th percentile is among the arrivals that were never started.
             let trial =
                 data.run.plan.trials.iter().find(|trial| trial.configuration == *configuration);
-            let commits = data.trials[&trial.expect("planned").id].transaction.len();
+            let commits = data.trials[&trial.expect("planned").id].response_times.len();
             leave_unstarted(&mut data, *configuration, commits / 4);
         }
         let model = analyse(&data);

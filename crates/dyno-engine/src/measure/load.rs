@@ -183,8 +183,8 @@ pub struct LoadRecord {
     /// The first failure of each kind; as in [`TrialRecord::failures`].
     pub failures: FailureLog,
     /// Response times of committed transactions.
-    pub histogram: Histogram<u64>,
-    /// Summary of [`Self::histogram`].
+    pub response_times: Histogram<u64>,
+    /// Summary of [`Self::response_times`].
     pub transaction: LatencySummary,
     /// Sum and extremes of the same times, exact.
     pub latency: ExactLatency,

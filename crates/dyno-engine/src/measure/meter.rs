@@ -330,7 +330,7 @@ impl Meter {
                 ScriptCounter::Reads => counters.outcomes.reads,
                 ScriptCounter::Writes => counters.outcomes.writes,
                 ScriptCounter::Others => counters.outcomes.others,
-                ScriptCounter::Errors => counters.errors(),
+                ScriptCounter::Errors => counters.statement_errors(),
                 ScriptCounter::Reconnects => counters.reconnects,
             };
             measured + recorder.counts.get(counter)

@@ -202,7 +202,7 @@ impl EndedMeasurement<'_> {
     /// The account of the arrivals.
     fn open_loop(&self, censored: &Histogram<u64>) -> OpenLoop {
         let responses =
-            Responses { committed: self.collector.transaction.clone(), censored: censored.clone() };
+            Responses { committed: self.collector.response_times.clone(), censored: censored.clone() };
         let (started, unstarted) = (self.result.counters.started, self.result.unstarted);
         OpenLoop {
             arrived: started + unstarted,
@@ -225,8 +225,8 @@ impl EndedMeasurement<'_> {
             elapsed: Nanos(result.ended.saturating_sub(window.opens())),
             counts: result.counts,
             failures: result.failures,
-            histogram: collector.transaction.clone(),
-            transaction: LatencySummary::from(&collector.transaction),
+            response_times: collector.response_times.clone(),
+            transaction: LatencySummary::from(&collector.response_times),
             latency: collector.latency,
             statements: collector.statements(),
             transactions: collector.transactions(&named, input.load.is_open()),

@@ -133,7 +133,7 @@ impl<W: Workload> Assignment<W> {
             retry: Arc::clone(&self.native.retry),
             workload: Arc::clone(self.native.workload(id)),
             native: Arc::clone(&self.native),
-            moves: Cell::new(0),
+            server_switches: Cell::new(0),
             ledger_writer: RefCell::new(
                 self.native.ledger(id).map(|ledger| LedgerWriter::new(id, ledger)),
             ),
@@ -144,7 +144,7 @@ impl<W: Workload> Assignment<W> {
             client_statistics: Arc::clone(&self.client_statistics),
             reports: self.channels.reports.clone(),
             arrivals: self.arrivals.clone(),
-            open: Cell::new(None),
+            in_progress: Cell::new(None),
             name: Cell::new(UNNAMED),
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Collector {
     /// Length of an interval, nanoseconds.
     length: u64,
     /// Response times of committed transactions in measured intervals that are complete.
-    pub(crate) transaction: Histogram<u64>,
+    pub(crate) response_times: Histogram<u64>,
     /// Their sum and extremes.
     pub(crate) latency: ExactLatency,
     statements: Vec<CompactHistogram>,
@@ -90,7 +90,7 @@ impl Collector {
             kinds: kinds.clone(),
             opens,
             length: length.max(1),
-            transaction: latency::histogram(),
+            response_times: latency::histogram(),
             statements: vec![CompactHistogram::default(); kinds.statements.len()],
             named: kinds.transactions.iter().map(|_| Responses::default()).collect(),
             latency: ExactLatency::default(),
@@ -231,7 +231,7 @@ impl Collector {
             Occurrence::NotConnected(kind) => {
                 *interval.errors_by_kind.entry(kind).or_default() += 1;
             }
-            Occurrence::StatementFailed => interval.errors += 1,
+            Occurrence::StatementFailed => interval.statement_errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::StartDelay => {}
             Occurrence::ScriptCount(counter) => interval.counts.count(counter, duration),
@@ -374,10 +374,10 @@ impl Collector {
 
     fn sum_up(&mut self, interval: &mut IntervalRecord) {
         if !interval.transactions.is_empty() {
-            interval.transaction.reset();
+            interval.response_times.reset();
         }
         for (_, histogram) in &interval.transactions {
-            merge(&mut interval.transaction, histogram);
+            merge(&mut interval.response_times, histogram);
         }
         if interval.is_warmup {
             return;
@@ -386,7 +386,7 @@ impl Collector {
             merge(&mut sum.committed, histogram);
         }
         self.latency.add(&interval.latency);
-        merge(&mut self.transaction, &interval.transaction);
+        merge(&mut self.response_times, &interval.response_times);
         for (sum, (_, histogram)) in self.statements.iter_mut().zip(&interval.statements) {
             sum.add(histogram);
         }
@@ -463,7 +463,7 @@ impl Collector {
 fn record_commit(interval: &mut IntervalRecord, sample: Sample) {
     let histogram = match interval.transactions.get_mut(sample.name()) {
         Some((_, named)) => named,
-        None => &mut interval.transaction,
+        None => &mut interval.response_times,
     };
     latency::record(histogram, sample.duration());
     interval.latency.record(sample.duration());
@@ -515,7 +515,7 @@ mod tests {
         assert!(collector.complete(SECOND).is_some());
         collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
         assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
-        assert_eq!(collector.transaction.len(), 2);
+        assert_eq!(collector.response_times.len(), 2);
     }
 
     #[test]
@@ -551,14 +551,14 @@ mod tests {
                 .iter()
                 .map(|(_, histogram)| histogram.len())
                 .collect::<Vec<_>>();
-            (interval.is_warmup, interval.transaction.len(), lengths)
+            (interval.is_warmup, interval.response_times.len(), lengths)
         };
         assert_eq!(
             intervals.iter().map(found).collect::<Vec<_>>(),
             [(true, 1, vec![0, 1]), (false, 3, vec![1, 2])]
         );
         assert_eq!(intervals[1].errors_by_kind, [(FailureKind::Deadlock, 1)].into());
-        assert_eq!(collector.transaction.len(), 3);
+        assert_eq!(collector.response_times.len(), 3);
         let records = |is_open| {
             let of = |record: NamedTransactions| {
                 let response = record.response.expect("there are some");

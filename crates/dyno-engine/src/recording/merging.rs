@@ -79,22 +79,22 @@ fn as_text(collector: &Collector, intervals: &[IntervalRecord]) -> String {
     let of_interval = |it: &IntervalRecord| {
         let transactions: Vec<u64> = it.transactions.iter().map(|(_, all)| all.len()).collect();
         let statements: Vec<u64> = it.statements.iter().map(|(_, all)| all.len()).collect();
-        let percentiles = [50.0, 99.0].map(|at| percentile(&it.transaction, at));
+        let percentiles = [50.0, 99.0].map(|at| percentile(&it.response_times, at));
         format!(
             "{:?} {} {} {:?} {} {:?} {} {:?} {:?} {transactions:?} {statements:?} {percentiles:?}\n",
             (it.start, it.length, it.is_warmup),
             it.failed,
             it.retries,
             it.outcomes,
-            it.errors,
+            it.statement_errors,
             it.errors_by_kind,
             it.reconnects,
             it.latency,
-            it.transaction.len(),
+            it.response_times.len(),
         )
     };
     let intervals: String = intervals.iter().map(of_interval).collect();
-    let recorded = collector.transaction.iter_recorded();
+    let recorded = collector.response_times.iter_recorded();
     let recorded: Vec<(u64, u64)> =
         recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
     let is_open = true;
@@ -169,7 +169,7 @@ proptest! {
         times.sort_unstable();
         for percentage in [50.0, 95.0, 99.0].into_iter().filter(|_| !times.is_empty()) {
             let pooled = times[rank(times.len() as u64, percentage) as usize - 1];
-            let found = percentile(&sum.transaction, percentage);
+            let found = percentile(&sum.response_times, percentage);
             prop_assert!(pooled <= found && found as f64 <= pooled as f64 * 1.001 + 1.0);
         }
     }

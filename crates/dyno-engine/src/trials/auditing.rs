@@ -73,11 +73,11 @@ impl<C: Clients> Asks<'_, C> {
         let unsettled = settled.as_ref().copied().unwrap_or_default();
         let mut audit = AuditRecord { unsettled, ..AuditRecord::default() };
         let mut silence = None;
-        let is_spread = baselines.len() > 1;
+        let has_several_databases = baselines.len() > 1;
         for (database, baseline) in baselines.into_iter().enumerate() {
             let totals = self.clients.totals(database, self.totals);
             let facts = AuditFacts { baseline, totals: &totals, opens: self.opens };
-            let node = if is_spread { database } else { asked };
+            let node = if has_several_databases { database } else { asked };
             let checks = match (self.input.load.is_dead)() {
                 Some(reason) => Err(reason),
                 None if !self.input.is_audited => Ok(Vec::new()),
@@ -93,7 +93,7 @@ impl<C: Clients> Asks<'_, C> {
             };
             let not_run = |reason| vec![AuditCheck::NotRun { name: "audit".to_owned(), reason }];
             let checks = checks.unwrap_or_else(not_run);
-            if is_spread {
+            if has_several_databases {
                 let name = &self.input.nodes[database].target.database;
                 audit.databases.extend(checks.iter().map(|_| name.clone()));
             }

@@ -202,8 +202,8 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn think(&self, name: u16) -> Option<Nanos> {
         let workload = &self.workloads[0];
         let pause = |name| workload.think(name).map(|mean| Nanos(mean.0 + workload.keying(name).0));
-        match self.names_each() {
-            _ if !self.is_spread() => pause(name),
+        match self.names_per_workload() {
+            _ if !self.has_several_databases() => pause(name),
             // The only name is that of the database.
             1 if workload.transactions().len() > 1 => None,
             each => pause(name % each as u16),
@@ -265,9 +265,9 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     }
 
     fn totals(&self, database: usize, all: &Totals) -> Totals {
-        match self.is_spread() {
+        match self.has_several_databases() {
             false => all.clone(),
-            true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
+            true => all.of_names(database * self.names_per_workload()..(database + 1) * self.names_per_workload()),
         }
     }
 

@@ -118,7 +118,7 @@ fn a_budget_is_a_number_of_attempts_to_start() {
     assert_eq!((record.counters.started, record.counters.committed), (900, 900));
     assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), 900);
     assert_eq!(record.client_statistics.iter().map(|it| it.events).sum::<u64>(), 900);
-    assert_eq!(record.histogram.len(), 900);
+    assert_eq!(record.response_times.len(), 900);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn intervals_add_up_to_the_counters_exactly() {
     assert_eq!(sum(|interval| interval.outcomes.reads), counters.outcomes.reads);
     assert_eq!(sum(|interval| interval.outcomes.writes), counters.outcomes.writes);
     assert_eq!(sum(|interval| interval.outcomes.others), counters.outcomes.others);
-    assert_eq!(sum(|interval| interval.errors), counters.errors());
+    assert_eq!(sum(|interval| interval.statement_errors), counters.statement_errors());
     assert_eq!(sum(|interval| interval.retries), counters.retries);
     assert_eq!(sum(|interval| interval.reconnects), counters.reconnects);
     assert_eq!(sum(|interval| interval.counts.errors), record.counts.errors);
@@ -341,7 +341,7 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
     let fatal = record.fatal.expect("it is kept");
     assert_eq!(fatal.client, ClientId(3));
     assert_eq!(fatal.cause, FatalCause::Script("SQL error, errno = 1146".to_owned()));
-    assert_eq!((record.counters.failed, record.counters.errors()), (1, 1));
+    assert_eq!((record.counters.failed, record.counters.statement_errors()), (1, 1));
     assert!(!record.is_cut_off && record.left_behind.is_empty());
 }
 

@@ -282,7 +282,7 @@ fn one_second_freeze_in_ten_shows_in_p99_even_with_busy_clients() {
         let (record, intervals) = native(FROZEN, clients, load);
         let mut commits = dyno_model::latency::histogram();
         for interval in &intervals {
-            commits.add(&interval.transaction).expect("the same bounds");
+            commits.add(&interval.response_times).expect("the same bounds");
         }
         // In an open loop all arrivals, in a closed one all commits.
         let all = record.open_loop.and_then(|open_loop| open_loop.response);

@@ -213,12 +213,12 @@ fn period(interval: &IntervalRecord, general: &General) -> Snapshot {
             Counts {
                 events: exact.count,
                 outcomes: interval.outcomes,
-                errors: interval.errors,
+                errors: interval.statement_errors,
                 reconnects: interval.reconnects,
             },
             &interval.counts,
         ),
-        latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
+        latency: Latency { exact: *exact, histogram: interval.response_times.clone() },
         queue: general
             .rate
             .map(|_| Queue { length: interval.queue, concurrency: interval.concurrency }),
@@ -257,12 +257,12 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             Counts {
                 events: counters.committed,
                 outcomes: counters.outcomes,
-                errors: counters.errors(),
+                errors: counters.statement_errors(),
                 reconnects: counters.reconnects,
             },
             &record.counts,
         ),
-        latency: Latency { exact: record.latency, histogram: record.histogram.clone() },
+        latency: Latency { exact: record.latency, histogram: record.response_times.clone() },
         // At the end nothing is running, and queued events were never started.
         queue: record
             .open_loop

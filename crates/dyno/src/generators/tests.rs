@@ -161,7 +161,7 @@ impl Sent {
             interval.latency.record(nanos);
             statement.record(nanos / 3);
         }
-        interval.transaction = transaction.clone();
+        interval.response_times = transaction.clone();
         interval.transactions.iter_mut().for_each(|(_, own)| *own = transaction.clone());
         interval.statements.iter_mut().for_each(|(_, own)| *own = statement.clone());
         Self { interval, done }

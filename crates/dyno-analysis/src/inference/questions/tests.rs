@@ -396,7 +396,7 @@ fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
         .expect("planned")
         .id
         .clone();
-    let commits = data.trials[&id].transaction.len();
+    let commits = data.trials[&id].response_times.len();
     leave_unstarted(&mut data, 0, commits / 5);
     let model = crate::analyse(&data);
     let of_times: Vec<_> =
