@@ -178,7 +178,7 @@ impl TimeoutPolicy {
 /// The state of waiting for answers on one connection.
 pub(crate) struct Waiting {
     timeout: TimeoutPolicy,
-    asked: Instant,
+    requested_at: Instant,
     checked: Instant,
     /// True when the interrupt came before the query.
     pub(crate) is_late: bool,
@@ -191,13 +191,13 @@ impl Waiting {
     pub(crate) fn new(timeout: &TimeoutPolicy) -> Self {
         let now = Instant::now();
         let is_late = timeout.is_end_requested();
-        Self { timeout: timeout.clone(), asked: now, checked: now, is_late, heard: None }
+        Self { timeout: timeout.clone(), requested_at: now, checked: now, is_late, heard: None }
     }
 
     /// A query is sent now.
     pub(crate) fn ask(&mut self) {
-        self.asked = Instant::now();
-        self.checked = self.asked;
+        self.requested_at = Instant::now();
+        self.checked = self.requested_at;
         self.is_late = self.timeout.is_end_requested();
         self.heard = None;
     }
@@ -214,7 +214,7 @@ impl Waiting {
         }
         let limit =
             if self.is_late { self.timeout.0.limit_after_interrupt } else { self.timeout.0.limit };
-        if now.saturating_duration_since(self.asked) >= limit {
+        if now.saturating_duration_since(self.requested_at) >= limit {
             let is_own = limit >= self.timeout.0.limit;
             return Err(if is_own { TimedOut::Late { limit } } else { TimedOut::Interrupted });
         }

@@ -43,10 +43,10 @@ pub(super) fn verdicts(
     let all = pairs.iter().map(|sides| measured(*sides, metrics));
     let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
         all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
-    let asked = metric_questions(&all, pairs, metrics, primary);
-    let known: Vec<gate::QuestionTests> = asked.iter().map(MetricQuestion::known).collect();
+    let questions = metric_questions(&all, pairs, metrics, primary);
+    let known: Vec<gate::QuestionTests> = questions.iter().map(MetricQuestion::known).collect();
     let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
-    for (it, judged) in asked.iter().zip(&judged) {
+    for (it, judged) in questions.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
                 one.effect.ratio = Some(test.ratio);
@@ -65,8 +65,8 @@ pub(super) fn verdicts(
         let overall = it.overall(judged.effect, Some(judged), rules);
         OverallEffect { effect: alone(it).unwrap_or(overall.effect), ..overall }
     };
-    let overall = asked.iter().zip(&judged).map(overall).collect();
-    let family = count(asked.iter().map(|it| it.tests.len()).sum());
+    let overall = questions.iter().zip(&judged).map(overall).collect();
+    let family = count(questions.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(MeasuredPair::into_pair).collect()).collect();
     let reported = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
@@ -102,9 +102,9 @@ fn metric_questions<'a>(
             .collect();
         (!members.is_empty()).then(|| MetricQuestion::new(*metric, None, pairs, &members))
     };
-    let mut asked: Vec<MetricQuestion<'a>> = metrics.iter().filter_map(of).collect();
-    asked.sort_by_key(|it| it.metric != primary);
-    asked
+    let mut questions: Vec<MetricQuestion<'a>> = metrics.iter().filter_map(of).collect();
+    questions.sort_by_key(|it| it.metric != primary);
+    questions
 }
 
 /// Removes from a comparison what its verdict does not support, and adds the number of repeats that

@@ -31,7 +31,7 @@ pub(crate) struct Compared {
     pub(crate) rules: ComparisonRules,
     /// Number of questions about the metric by which the run is judged, including those of one
     /// comparison.
-    pub(crate) asked: u32,
+    pub(crate) question_count: u32,
     /// For each undecided question, the probability that it is decided once all blocks are
     /// measured.
     pub(crate) open: Vec<f64>,
@@ -54,25 +54,25 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let family = count(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
     // Questions by metric: the primary ones first.
-    let mut asked: Vec<QuestionData<'_>> = Vec::new();
+    let mut question_data: Vec<QuestionData<'_>> = Vec::new();
     for (at, (measured, metric)) in families.iter().zip(&metrics).enumerate() {
-        let ask =
+        let data_of =
             |group| QuestionData::new(view, &pairs, measured, *metric, at * pairs.len(), group);
-        asked.extend(groups.iter().map(ask));
+        question_data.extend(groups.iter().map(data_of));
     }
-    let judged = judge(&asked, groups.len(), rules);
+    let judged = judge(&question_data, groups.len(), rules);
     // The pairs of all metrics, one metric after the other.
     let mut of_pairs: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
-    for (it, judged) in asked.iter().zip(&judged) {
+    for (it, judged) in question_data.iter().zip(&judged) {
         it.tested
             .iter()
             .zip(&judged.pairs)
             .for_each(|(at, judgement)| of_pairs[it.offset + at] = Some(*judgement));
     }
-    let first = || asked.iter().zip(&judged).take(groups.len());
+    let first = || question_data.iter().zip(&judged).take(groups.len());
     let open = first().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
-    let number_asked = count(groups.len());
-    let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
+    let question_count = count(groups.len());
+    let several = question_data.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_pairs);
     let comparisons =
@@ -85,20 +85,20 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         verdicts_enabled: enabled,
         family,
     };
-    Compared { questions, comparisons, rules, asked: number_asked, open }
+    Compared { questions, comparisons, rules, question_count, open }
 }
 
 /// Judges questions, ordered by metric with this many per metric: every question with all its
 /// metrics.
 fn judge(
-    asked: &[QuestionData<'_>],
+    question_data: &[QuestionData<'_>],
     questions: usize,
     rules: Rules,
 ) -> Vec<gate::QuestionVerdicts> {
-    let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
+    let metrics = |question: usize| question_data.iter().skip(question).step_by(questions.max(1));
     let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
     let judged = gate::judge(&(0..questions).map(known).collect::<Vec<_>>(), gate::REPORT, rules);
-    (0..asked.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
+    (0..question_data.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
 }
 
 /// Moderates the variances of paired tests, which borrow strength from each other.

@@ -207,9 +207,9 @@ fn spread(metrics: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64
 
 /// Share of open questions, from their p-values; infinite ones were not tested.
 fn share_open(p_values: &[f64], alpha: f64) -> f64 {
-    let asked = p_values.iter().filter(|p| p.is_finite()).count();
+    let tested = p_values.iter().filter(|p| p.is_finite()).count();
     let open = p_values.iter().filter(|p| **p < alpha).count();
-    open as f64 / asked.max(1) as f64
+    open as f64 / tested.max(1) as f64
 }
 
 /// Evaluates secondary tests of evaluated questions: corrected by Holm's procedure at the share of

@@ -2,7 +2,7 @@
 //! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy,
 //! from the baseline to the warnings.
 
-use crate::auditing::{Asks, audited_node, observers};
+use crate::auditing::{Auditor, audited_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
 use crate::measure::distributed::{self, Generators};
@@ -498,9 +498,9 @@ fn trial(
     all_ended(&measured)?;
     let passed = read_at.elapsed();
     // A silent server is not queried again, and a restarted one counts from 0.
-    let is_asked = settled.is_ok() && repaired.is_none();
-    let after = if is_asked { (input.counters)() } else { Counters::new() };
-    let asked = states.as_ref().map_or(0, |states| audited_node(states));
+    let is_queried = settled.is_ok() && repaired.is_none();
+    let after = if is_queried { (input.counters)() } else { Counters::new() };
+    let audited = states.as_ref().map_or(0, |states| audited_node(states));
     let mut record = TrialRecord {
         loading: input.loading,
         growth: load.growth,
@@ -512,10 +512,10 @@ fn trial(
         named.think = clients.think(name as u16);
     }
     listener.event(&load.enters(Phase::Audit));
-    let asks = Asks { clients, input, totals: &totals, opens: window.opens() };
+    let auditor = Auditor { clients, input, totals: &totals, opens: window.opens() };
     let benchmark = clients.benchmark(&baselines[0]);
     let silence;
-    (record.audit, silence) = asks.audited(&mut observers, asked, &settled, baselines);
+    (record.audit, silence) = auditor.audit_all(&mut observers, audited, &settled, baselines);
     if let Some(history) = clients.history() {
         listener.history(&input.trial.id, None, &history);
     }
@@ -538,13 +538,13 @@ fn trial(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked = TrialRequirements {
+    let requirements = TrialRequirements {
         engine: input.nodes[0].target.engine,
         clients: load.clients.total,
         load: load.load,
         tolerated_failures: load.tolerated_failures,
     };
-    record.warnings = judge(&record, &asked);
+    record.warnings = judge(&record, &requirements);
     Ok(record)
 }
 

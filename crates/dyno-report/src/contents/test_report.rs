@@ -4,7 +4,7 @@
 
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
-use crate::sheet::Sheet;
+use crate::table_builder::TableBuilder;
 use crate::table::Table;
 use crate::{cell::Cell, notes, sections, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
@@ -72,7 +72,7 @@ pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
 }
 
 fn revisions(front: &FrontMatter) -> Vec<Element> {
-    let table = Sheet::of(&front.revisions)
+    let table = TableBuilder::of(&front.revisions)
         .left(&headings::VERSION, |it| Cell::text(&it.version))
         .left(&headings::DATE, |it| Cell::text(&it.date))
         .left(&headings::AUTHOR, |it| Cell::text(&it.author))
@@ -137,7 +137,7 @@ fn roles(model: &ReportModel, lang: Lang) -> Table {
         true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
         false => it.address.clone(),
     };
-    Sheet::of(&model.provenance.systems)
+    TableBuilder::of(&model.provenance.systems)
         .left(&headings::SYSTEM, |it| Cell::text(&it.name))
         .left(&headings::KIND, |it| Cell::text(&it.kind))
         .left(&headings::VERSION, |it| Cell::text(names::version(&it.version, lang)))

@@ -8,7 +8,7 @@ use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, fill, headings, names, notes, page};
 use crate::notes::{Loops, with_values};
-use crate::sheet::Sheet;
+use crate::table_builder::TableBuilder;
 use crate::table::Table;
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
@@ -83,7 +83,7 @@ fn systems(page: &Page<'_>) -> Table {
         true => page.text(&page::PAGE_MANAGED).to_owned(),
         false => system.address.clone(),
     };
-    Sheet::of(&page.model.provenance.systems)
+    TableBuilder::of(&page.model.provenance.systems)
         .left(&headings::SYSTEM, |system| Cell::text(&system.name))
         .left(&headings::KIND, |system| Cell::text(&system.kind))
         .left(&headings::VERSION, |system| Cell::text(names::version(&system.version, page.lang)))

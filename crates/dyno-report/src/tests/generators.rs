@@ -33,13 +33,13 @@ fn with_generators() -> ReportModel {
         record.generators =
             Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
         let load = LoadPlan::new(StopRule::Duration(record.measured));
-        let asked = TrialRequirements {
+        let requirements = TrialRequirements {
             engine: Engine::Postgres,
             clients: 16,
             load: &load,
             tolerated_failures: 0.0,
         };
-        record.warnings = judge(record, &asked);
+        record.warnings = judge(record, &requirements);
     });
     let mut model = analyse(&data);
     model.provenance.loads[0].generators = Some(2);

@@ -107,7 +107,7 @@ fn serve(
     report: &impl Fn(u32, Box<GeneratorReport>),
 ) -> io::Result<()> {
     let (mut heard, mut ping_at) = (Instant::now(), Instant::now());
-    let (mut asked, mut pings) = (None, 0);
+    let (mut pending_ping, mut pings) = (None, 0);
     loop {
         loop {
             match orders.try_recv() {
@@ -116,9 +116,9 @@ fn serve(
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
         }
-        if asked.is_none() && Instant::now() >= ping_at {
+        if pending_ping.is_none() && Instant::now() >= ping_at {
             pings += 1;
-            asked = Some((pings, lock(clock).now()));
+            pending_ping = Some((pings, lock(clock).now()));
             link.send(&CoordinatorMessage::Ping(pings))?;
         }
         let answer = link.receive(TURN)?;
@@ -126,11 +126,11 @@ fn serve(
             heard = Instant::now();
         }
         match answer {
-            Some(GeneratorMessage::Pong(number, theirs)) => {
-                if let Some((_, at)) = asked.take_if(|(asked, _)| *asked == number) {
+            Some(GeneratorMessage::Pong(number, generator_time)) => {
+                if let Some((_, at)) = pending_ping.take_if(|(sent, _)| *sent == number) {
                     let mut clock = lock(clock);
                     let now = clock.now();
-                    clock.answered(at, theirs, now);
+                    clock.answered(at, generator_time, now);
                 }
                 if pings >= FIRST_PINGS {
                     ping_at = Instant::now() + PING;

@@ -275,7 +275,7 @@ impl Ready {
         let warning = |rounded: &RoundedSetting| Warning::SettingRounded {
             system: system.to_owned(),
             name: rounded.name.clone(),
-            asked: rounded.asked.clone(),
+            asked: rounded.requested.clone(),
             in_force: rounded.found.clone(),
         };
         rounded.iter().map(warning).collect()

@@ -29,7 +29,7 @@ pub(crate) struct Group {
 
 /// Pairs grouped by question, in the order of the pairs.
 pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
-    let asked = |(index, pair): (usize, &Pair)| {
+    let with_question = |(index, pair): (usize, &Pair)| {
         let name = |configuration: usize| {
             let configuration = &plan.configurations[configuration];
             match pair.of {
@@ -41,7 +41,7 @@ pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
         };
         ((pair.of.clone(), name(pair.subject), name(pair.baseline)), index)
     };
-    let groups = lists::grouped(pairs.iter().enumerate().map(asked)).into_iter();
+    let groups = lists::grouped(pairs.iter().enumerate().map(with_question)).into_iter();
     groups.map(|((of, subject, baseline), pairs)| Group { of, subject, baseline, pairs }).collect()
 }
 

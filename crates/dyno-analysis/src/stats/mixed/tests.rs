@@ -124,7 +124,7 @@ fn values_without_scatter_or_too_few_of_them_have_no_fit() {
 #[test]
 fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     let mut noise = super::super::noise::Noise::of(29);
-    let (mut few, mut reported, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
+    let (mut few, mut reported, mut questions, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
     for _ in 0..600 {
         // Two settings in four cells, three blocks, a start of each setting in a block; a fifth of
         // the values is missing.
@@ -146,7 +146,7 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
         few += usize::from(free.contrast(&weights).is_none_or(|it| it.degrees < 1.0));
         let Some(found) = effect(&rows, &weights, &[], 2.0) else { continue };
         assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
-        asked += 1;
+        questions += 1;
         reported += u32::from(found.whole.p() < 0.05);
         // Too few degrees of freedom: those of the blocks apply, with the larger error of both
         // fits.
@@ -166,7 +166,7 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     );
     // 5 % plus three standard deviations.
     assert!(
-        f64::from(reported) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
-        "{reported} of {asked}"
+        f64::from(reported) < 0.05 * f64::from(questions) + 3.0 * (0.0475 * f64::from(questions)).sqrt(),
+        "{reported} of {questions}"
     );
 }

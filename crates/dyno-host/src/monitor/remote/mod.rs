@@ -57,7 +57,7 @@ pub(super) struct Remote {
     answers: Receiver<Result<RemoteSample, String>>,
     errors: Receiver<Vec<u8>>,
     number: u64,
-    asked: Instant,
+    requested_at: Instant,
     /// Number of unanswered samples in a row.
     unanswered: u32,
     ticks: f64,
@@ -106,7 +106,7 @@ impl Remote {
             answers,
             errors,
             number: 0,
-            asked: Instant::now(),
+            requested_at: Instant::now(),
             unanswered: 0,
             ticks: 100.0,
             devices: Vec::new(),
@@ -158,7 +158,7 @@ impl Remote {
             return Ok(());
         };
         self.unanswered = 0;
-        values.put(names::COMMAND_ANSWER, self.asked.elapsed().as_secs_f64());
+        values.put(names::COMMAND_ANSWER, self.requested_at.elapsed().as_secs_f64());
         values.put(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
         Machine::put(
             |path| answer.text(path).to_owned(),
@@ -204,7 +204,7 @@ impl Remote {
 
     fn order(&mut self, order: &str, words: &str) -> Result<(), String> {
         self.number += 1;
-        self.asked = Instant::now();
+        self.requested_at = Instant::now();
         self.send(&format!("{order} {} {words}\n", self.number))
     }
 
