@@ -30,11 +30,11 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
     let of_disk = |quantity: &str| format!("{}{disk}{quantity}", names::HOST_DISK);
     let pressure =
         |resource: &str| format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL);
-    let both = |one: &'static str, other: &'static str| {
+    let sum = |one: &'static str, other: &'static str| {
         move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
     };
-    let server_cpu = both(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
-    let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
+    let server_cpu = sum(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
+    let switches = sum(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
     let figures = [
         (Metric::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
         (Metric::CpuUser, averaged(&|w| w.mode_percent(&["user", "nice"]))),

@@ -418,8 +418,8 @@ fn measure(
 
 /// Tests both sides by block; also returns whether the test is paired.
 fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<RatioTest>, bool) {
-    let both = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
-    let paired: Vec<(f64, f64)> = subject.iter().filter_map(both).collect();
+    let pair = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
+    let paired: Vec<(f64, f64)> = subject.iter().filter_map(pair).collect();
     // Pairing loses little; an unpaired test is used only if invalid trials leave too few blocks
     // with both sides.
     let unpaired = || {
@@ -503,15 +503,15 @@ pub(crate) fn judged_effect(
     }
     settle_bound(&mut effect);
     let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;
-    let held = counted_against(
+    let counted = counted_against(
         verdict.unwrap_or(Verdict::Inconclusive),
         subject_not_working,
         baseline_not_working,
     );
-    match held {
+    match counted {
         // The remaining figures would look like a result.
         Verdict::Invalid => {
-            let verdict = verdict.map(|_| held);
+            let verdict = verdict.map(|_| counted);
             Effect { subject_not_working, baseline_not_working, verdict, ..Effect::default() }
         }
         _ => effect,

@@ -37,9 +37,9 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
         ))
     })?;
     let mut command = Command::new(&program);
-    let reported = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
-    let reported = reported.map(|answer| answer.text).unwrap_or_default();
-    let version = reported
+    let output = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
+    let output = output.map(|answer| answer.text).unwrap_or_default();
+    let version = output
         .split_whitespace()
         .skip_while(|word| *word != "version")
         .nth(1)

@@ -93,8 +93,8 @@ fn version(java: &Path, home: &Path) -> String {
         .arg("org.apache.catalina.util.ServerInfo")
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let reported = ask(&mut command).map(|answer| answer.text).unwrap_or_default();
-    let number = reported.lines().find_map(|line| line.strip_prefix("Server number:"));
+    let output = ask(&mut command).map(|answer| answer.text).unwrap_or_default();
+    let number = output.lines().find_map(|line| line.strip_prefix("Server number:"));
     number.unwrap_or_default().trim().to_owned()
 }
 

@@ -61,11 +61,11 @@ impl<'a> Cell<'a> {
         subject: BTreeMap<u32, f64>,
         baseline: BTreeMap<u32, f64>,
     ) -> Option<Self> {
-        let both: Vec<(f64, f64)> = subject
+        let paired: Vec<(f64, f64)> = subject
             .iter()
             .filter_map(|(block, value)| Some((*value, *baseline.get(block)?)))
             .collect();
-        Some(Self { pair, own: compare::paired(&both)?, subject, baseline })
+        Some(Self { pair, own: compare::paired(&paired)?, subject, baseline })
     }
 
     /// Variance of its mean difference, with its degrees of freedom.

@@ -444,9 +444,9 @@ impl Workload for Crud {
         if self.engine.keeps_data() {
             connection.query(self.engine.dialect().user_tables, &mut names).await?;
         }
-        let ours: HashSet<String> = self.tables.names().collect();
+        let created: HashSet<String> = self.tables.names().collect();
         let names = names.0.into_iter().flatten().flatten();
-        let found = names.filter(|name| ours.contains(name)).count() as u64;
+        let found = names.filter(|name| created.contains(name)).count() as u64;
         let states = lock(&self.states);
         let tables = format!("crud_1..{}", self.tables.clients);
         let count =

@@ -252,9 +252,9 @@ impl Terminal {
         let Some(price) = price else { return Ok(false) };
         let key = [Integer(supply), Integer(item)];
         let stock = |row: &dyn Row| Some((integer(row, 0)?, text(row, 1)?));
-        let (held, info) = one(session, (stock_for(district), Kind::Stock), &key, stock).await?;
-        let refill = if held >= quantity + 10 { 0 } else { 91 };
-        let (left, is_remote) = (held - quantity + refill, supply != warehouse);
+        let (stocked, info) = one(session, (stock_for(district), Kind::Stock), &key, stock).await?;
+        let refill = if stocked >= quantity + 10 { 0 } else { 91 };
+        let (left, is_remote) = (stocked - quantity + refill, supply != warehouse);
         let [s, i] = key;
         let update = [Integer(left), Integer(quantity), Integer(is_remote.into()), s, i];
         run(session, Kind::UpdateStock, &update).await?;
