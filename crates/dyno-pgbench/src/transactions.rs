@@ -485,12 +485,12 @@ impl Workload for Transactions {
         kinds.map(|kind| self.program.kinds[usize::from(*kind)]).collect()
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.audit.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.audit.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.audit.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.audit.import_counts(exported);
     }
 
     async fn audit(

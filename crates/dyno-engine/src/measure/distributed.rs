@@ -6,7 +6,7 @@ use super::load::{LoadInput, LoadRecord, TrialError};
 use super::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
-use super::watch::Watch;
+use super::load_monitor::LoadMonitor;
 use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames};
@@ -161,8 +161,8 @@ pub(crate) fn measure(
     let start = ready()?;
     let window = Arc::new(input.window(start.epoch));
     listener.clients_begin(start.epoch.saturating_duration_since(Instant::now()).into());
-    let watch = coordinator.run(&start, &window, listener)?;
-    Ok(coordinator.finish(window, &watch, listener))
+    let monitor = coordinator.run(&start, &window, listener)?;
+    Ok(coordinator.finish(window, &monitor, listener))
 }
 
 struct Coordinator<'a> {
@@ -222,12 +222,12 @@ impl Coordinator<'_> {
         start: &Start,
         window: &Window,
         listener: &mut dyn Listener,
-    ) -> Result<Watch, TrialError> {
-        let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
+    ) -> Result<LoadMonitor, TrialError> {
+        let (mut monitor, mut stall) = (LoadMonitor::new(), StallDetector::default());
         let mut is_reported = false;
         while self.each.iter().any(|it| it.result.is_none()) {
-            watch.check(window, &self.collector, self.input, listener);
-            start.stop_together(window);
+            monitor.check(window, &self.collector, self.input, listener);
+            start.propagate_stop(window);
             let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
@@ -247,12 +247,12 @@ impl Coordinator<'_> {
             }
             let until = self.each.iter().map(|it| it.until).min().unwrap_or(0);
             if until < u64::MAX {
-                while let Some(interval) = self.collector.complete(until) {
+                while let Some(interval) = self.collector.pop_complete(until) {
                     listener.interval(&interval);
                 }
             }
         }
-        Ok(watch)
+        Ok(monitor)
     }
 
     fn take(&mut self, from: usize, report: GeneratorReport, window: &Window) -> Result<(), TrialError> {
@@ -292,10 +292,10 @@ impl Coordinator<'_> {
     fn finish(
         mut self,
         window: Arc<Window>,
-        watch: &Watch,
+        monitor: &LoadMonitor,
         listener: &mut dyn Listener,
     ) -> (Measured, Vec<AuditState>) {
-        let (user, system) = watch.cpu();
+        let (user, system) = monitor.cpu();
         let mut sum = PartialResult::default();
         let mut audit_state = Vec::new();
         let mut summaries = self.generators.summaries();

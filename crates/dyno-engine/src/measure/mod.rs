@@ -3,7 +3,7 @@
 //!
 //! * [`load`]: the input and the result of a measurement;
 //! * [`meter`]: the interface through which a script reports;
-//! * `worker_pool`: the threads, from their start to their last sample; `watch`: what the
+//! * `worker_pool`: the threads, from their start to their last sample; `load_monitor`: what the
 //!   coordinator monitors meanwhile; `start`: the common start of worker pools; `stall`: detects
 //!   that nothing commits; `open_loop`: accounts for arrivals;
 //! * `partial_result`: results of the clients of a process, and how they become a record;
@@ -15,6 +15,7 @@
 pub(crate) mod distributed;
 pub mod interrupt;
 pub mod load;
+mod load_monitor;
 pub mod meter;
 mod open_loop;
 pub(crate) mod partial_result;
@@ -22,5 +23,4 @@ mod stall;
 pub(crate) mod start;
 #[cfg(test)]
 mod tests;
-mod watch;
 pub(crate) mod worker_pool;

@@ -3,7 +3,7 @@
 
 use super::load::{LoadInput, LoadRecord};
 use crate::client_id::ClientId;
-use crate::commit_ledger::Page;
+use crate::commit_ledger::ClientOutcomes;
 use crate::fatal::Fatal;
 use crate::recording::collector::CollectorState;
 use crate::recording::client_statistics::ClientStatistics;
@@ -60,10 +60,10 @@ pub struct PartialResult {
 pub(crate) struct AuditState {
     /// The server's numbers of the sessions that may still be open, for each target.
     pub(crate) sessions: Vec<Vec<u32>>,
-    /// The notes of each workload ([`Workload::notes`](crate::workload::Workload::notes)).
-    pub(crate) notes: Vec<Vec<u64>>,
+    /// See [`Workload::export_counts`](crate::workload::Workload::export_counts); one per workload.
+    pub(crate) exported_counts: Vec<Vec<u64>>,
     /// The commit ledger of each workload that keeps one.
-    pub(crate) ledgers: Vec<Vec<Page>>,
+    pub(crate) ledgers: Vec<Vec<ClientOutcomes>>,
 }
 
 impl PartialResult {
@@ -153,11 +153,11 @@ impl EndedMeasurement<'_> {
     /// The intervals that are left.
     fn rest(&mut self, length: u64) -> Vec<IntervalRecord> {
         let ended = self.result.ended;
-        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
+        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.pop_complete(ended)).collect();
         // Answers during the grace period arrive after the window; their interval ends with the
         // last of them.
         let last = self.collector.last_end.max(self.window.opens().saturating_add(length));
-        intervals.extend(self.collector.rest(last));
+        intervals.extend(self.collector.drain_remaining(last));
         intervals
     }
 
@@ -189,7 +189,7 @@ impl EndedMeasurement<'_> {
             open_loop = Some(self.open_loop(&censored));
             if !censored.is_empty() {
                 if intervals.is_empty() {
-                    intervals.push(self.collector.remainder(self.result.ended));
+                    intervals.push(self.collector.empty_last_interval(self.result.ended));
                 }
                 intervals.last_mut().expect("there is one now").censored = Some(censored);
             }

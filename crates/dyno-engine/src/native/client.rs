@@ -1,6 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
+use crate::arrivals::{Arrivals, NextStart, TransactionStart, think_time};
 use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::fatal::{Fatal, FatalCause};
@@ -147,7 +147,7 @@ impl<W: Workload> Client<W> {
             let begun = if self.arrivals.is_some() { self.window.now() } else { start };
             session.start_transaction(begun, period);
             session.set_intended_start(start);
-            self.recorder.note(|recorder| {
+            self.recorder.record(|recorder| {
                 recorder.started(name, period);
                 if client_was_idle {
                     recorder.record_start_delay(begun, begun.saturating_sub(start), period);
@@ -178,7 +178,7 @@ impl<W: Workload> Client<W> {
                     continue;
                 }
             }
-            self.window.give_back();
+            self.window.return_to_budget();
             match outcome {
                 Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
                 Err(NotCommitted::Cut) => return,
@@ -217,12 +217,12 @@ impl<W: Workload> Client<W> {
         now: u64,
         sequence: u64,
         counted: u64,
-        (think_time, keying): (Option<Nanos>, Nanos),
+        (own_think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<TransactionStart> {
         let (arrivals, window) = (self.arrivals.as_deref(), &self.window);
-        let pause = think(think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
+        let pause = think_time(own_think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
         let next = NextStart::new(arrivals, window, self.id, (now, pause), counted);
-        if let Some(until) = next.waits_until(window) {
+        if let Some(until) = next.wait_until(window) {
             let until = window.epoch() + Duration::from_nanos(until);
             self.io.sleep_until(until, || window.is_stopped()).await;
         }
@@ -315,7 +315,7 @@ impl<W: Workload> Client<W> {
             }
             let now = self.window.now();
             let name = self.name.get();
-            self.recorder.note(|recorder| recorder.retried(name, failure.kind, now, period));
+            self.recorder.record(|recorder| recorder.retried(name, failure.kind, now, period));
         }
         unreachable!("the loop of attempts ends by returning")
     }
@@ -361,7 +361,7 @@ impl<W: Workload> Client<W> {
             AfterFailure::Skipped => {
                 let (start, now) = self.take_times();
                 self.write_ledger(LedgerWriter::failed);
-                self.recorder.note(|recorder| recorder.skipped(start, now, period));
+                self.recorder.record(|recorder| recorder.skipped(start, now, period));
             }
             AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
                 // The workload has decided the outcome.
@@ -384,7 +384,7 @@ impl<W: Workload> Client<W> {
         }
         let (start, now) = self.take_times();
         let (name, kind) = (self.name.get(), failure.kind);
-        self.recorder.note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
+        self.recorder.record(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
     }
 
     /// The start of the transaction in progress, and the current time; afterwards none is in
@@ -458,12 +458,12 @@ impl<W: Workload> Client<W> {
                     let now = self.window.now();
                     new_session.start_transaction(now, period);
                     *session = new_session;
-                    self.recorder.note(|recorder| recorder.reconnected(now, period));
+                    self.recorder.record(|recorder| recorder.reconnected(now, period));
                     return Ok(());
                 }
                 Err(error) => {
                     let now = self.window.now();
-                    self.recorder.note(|recorder| recorder.not_connected(error.kind, now, period));
+                    self.recorder.record(|recorder| recorder.not_connected(error.kind, now, period));
                     session.note_not_connected(&error);
                     failure = error;
                 }
@@ -482,7 +482,7 @@ impl<W: Workload> Drop for Client<W> {
     fn drop(&mut self) {
         if let Some(TransactionStart { start, period, .. }) = self.in_progress.take() {
             let (name, now) = (self.name.get(), self.window.now());
-            self.recorder.note(|recorder| recorder.cut_off(name, start, now, period));
+            self.recorder.record(|recorder| recorder.cut_off(name, start, now, period));
         }
     }
 }

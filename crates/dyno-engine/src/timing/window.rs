@@ -13,9 +13,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Rest of the grace period after the user has requested the end: most transactions end in it, and
+/// Length of the grace period after the user has requested the end: most transactions end in it, and
 /// it is too short to be noticed.
-const REST: Duration = Duration::from_millis(500);
+const SHORTENED_GRACE: Duration = Duration::from_millis(500);
 
 /// Nanoseconds of the clock that [`Instant`] uses on Linux. The arithmetic of instants takes more
 /// instructions than the clock itself, and each statement reads it twice.
@@ -48,12 +48,12 @@ pub struct Window {
     stop: StopRule,
     /// Number of transactions requested under [`StopRule::Transactions`]; number of transactions
     /// admitted and not given back under [`StopRule::Rows`].
-    taken: AtomicU64,
+    admitted: AtomicU64,
     /// Transactions needed for the table to reach its target, under [`StopRule::Rows`].
     until_target: u64,
     is_stopped: AtomicBool,
     /// Time after which no transaction starts: the closing, or an earlier stop.
-    ends: AtomicU64,
+    admission_ends: AtomicU64,
     reason: Mutex<Option<Reason>>,
     /// Number of active clients over time, if it is not always all of them.
     active_clients: Option<LoadProfile>,
@@ -102,13 +102,13 @@ impl Window {
             grace_ends: AtomicU64::new(closes.saturating_add(load.grace.0)),
             grace: load.grace.0,
             stop: load.stop,
-            taken: AtomicU64::new(0),
+            admitted: AtomicU64::new(0),
             until_target: match load.stop {
                 StopRule::Rows(rows) => growth.map_or(rows, |growth| growth.commits_until(rows)),
                 _ => 0,
             },
             is_stopped: AtomicBool::new(false),
-            ends: AtomicU64::new(closes),
+            admission_ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
             active_clients: load.active_clients(),
             think: load.think,
@@ -165,8 +165,8 @@ impl Window {
     /// From then on no transaction starts: the end of the window, or the moment at which measuring
     /// was stopped early.
     #[must_use]
-    pub fn ends(&self) -> u64 {
-        self.ends.load(Ordering::Relaxed)
+    pub fn admission_ends(&self) -> u64 {
+        self.admission_ends.load(Ordering::Relaxed)
     }
 
     /// Clamps a time to [opens, closes].
@@ -200,7 +200,7 @@ impl Window {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
-        if matches!(self.stop, StopRule::Rows(_)) && !self.take_one() {
+        if matches!(self.stop, StopRule::Rows(_)) && !self.admit_row() {
             return None;
         }
         if now < self.opens {
@@ -209,22 +209,22 @@ impl Window {
         let is_left = match self.stop {
             StopRule::Duration(_) | StopRule::Rows(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
-            StopRule::Transactions(budget) => self.taken.fetch_add(1, Ordering::Relaxed) < budget,
+            StopRule::Transactions(budget) => self.admitted.fetch_add(1, Ordering::Relaxed) < budget,
         };
         is_left.then_some(Period::Measured)
     }
 
     /// Takes one of the transactions left until the target, if any.
-    fn take_one(&self) -> bool {
-        let one_more = |taken| (taken < self.until_target).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    fn admit_row(&self) -> bool {
+        let one_more = |admitted| (admitted < self.until_target).then_some(admitted + 1);
+        self.admitted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
     /// Returns an admitted transaction that inserted nothing: under [`StopRule::Rows`] another may
     /// replace it. A client that gives one back asks again, so that none is lost.
-    pub fn give_back(&self) {
+    pub fn return_to_budget(&self) {
         if matches!(self.stop, StopRule::Rows(_)) {
-            self.taken.fetch_sub(1, Ordering::Relaxed);
+            self.admitted.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -253,7 +253,7 @@ impl Window {
 
     /// True when a client has used up its own transactions and need not wait for another.
     #[must_use]
-    pub fn is_spent(&self, counted: u64) -> bool {
+    pub fn has_client_finished(&self, counted: u64) -> bool {
         matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
     }
 
@@ -273,7 +273,7 @@ impl Window {
     /// is kept.
     pub fn stop(&self, cause: Reason) {
         let now = self.now();
-        self.ends.fetch_min(now, Ordering::Relaxed);
+        self.admission_ends.fetch_min(now, Ordering::Relaxed);
         self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
         let mut first = lock(&self.reason);
         if first.is_none() {
@@ -282,10 +282,10 @@ impl Window {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Handles the user's request to end: transactions in flight get at most [`REST`] from the
+    /// Handles the user's request to end: transactions in flight get at most [`SHORTENED_GRACE`] from the
     /// first call on.
     pub fn shorten_grace(&self) {
-        let ends = self.now().saturating_add(Nanos::from(REST).0);
+        let ends = self.now().saturating_add(Nanos::from(SHORTENED_GRACE).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
     }
 
@@ -464,7 +464,7 @@ mod tests {
             "40 + 3 * 25 is the first at or above 100"
         );
         assert_eq!(window.admit(200, 2), None);
-        window.give_back();
+        window.return_to_budget();
         assert_eq!(
             window.admit(200, 2),
             Some(Period::Measured),

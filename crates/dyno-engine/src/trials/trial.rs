@@ -60,7 +60,7 @@ pub fn run_load<W: Workload>(
     with_best_workers(
         &native,
         input,
-        |input| alone(&native, input, listener),
+        |input| measure_load(&native, input, listener),
         |record| &mut record.generator,
     )
 }
@@ -81,11 +81,11 @@ pub fn run_distributed_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Connecting));
-    distributed(&native, generators, input, listener)
+    measure_distributed(&native, generators, input, listener)
 }
 
 /// Measures the clients of generators without observers or audit.
-fn distributed(
+fn measure_distributed(
     clients: &impl Clients,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
@@ -94,7 +94,7 @@ fn distributed(
     let ready = || generators.start().map(Start::at);
     let (measured, audit_state) =
         distributed::measure(&clients.kinds(), generators, input, ready, listener)?;
-    audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
+    audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
     Ok(measured.record)
 }
 
@@ -111,7 +111,7 @@ pub fn run_script<S: Script>(
 ) -> Result<LoadRecord, TrialError> {
     listener.event(&input.enters(Phase::Connecting));
     let audit = &CustomAudit::default();
-    alone(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
+    measure_load(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
 /// As [`run_script`], but the threads are those of generators. Nothing of the script runs here.
@@ -128,11 +128,11 @@ pub fn run_distributed_script<S: Script>(
     listener.event(&input.enters(Phase::Connecting));
     let audit = &CustomAudit::default();
     let clients = ScriptClients { script: Arc::new(script), threads, audit };
-    distributed(&clients, generators, input, listener)
+    measure_distributed(&clients, generators, input, listener)
 }
 
 /// Measures clients without observers or audit.
-fn alone(
+fn measure_load(
     clients: &impl Clients,
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
@@ -150,7 +150,7 @@ fn with_best_workers<W: Workload, T>(
     generator: fn(&mut T) -> &mut GeneratorRecord,
 ) -> Result<T, TrialError> {
     let tried =
-        worker_tries::tried(native, input, |input, listener| alone(native, input, listener))?;
+        worker_tries::try_worker_counts(native, input, |input, listener| measure_load(native, input, listener))?;
     let workers = worker_count::best(&tried).or(input.load.workers);
     let load = LoadPlan { workers, ..input.load.clone() };
     let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;
@@ -225,17 +225,17 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn audit_state(&self) -> AuditState {
         AuditState {
             sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
-            notes: self.workloads.iter().map(|workload| workload.notes()).collect(),
+            exported_counts: self.workloads.iter().map(|workload| workload.export_counts()).collect(),
             ledgers: self.ledgers.iter().map(|ledger| ledger.take()).collect(),
         }
     }
 
-    fn take_audit_state(&self, audit_state: AuditState) {
+    fn import_audit_state(&self, audit_state: AuditState) {
         let sessions = self.sessions().into_iter().zip(&audit_state.sessions);
         sessions.for_each(|(own, numbers)| own.add(numbers));
-        let notes = self.workloads.iter().zip(&audit_state.notes);
-        notes.for_each(|(workload, notes)| workload.take_notes(notes));
-        self.ledgers.iter().zip(audit_state.ledgers).for_each(|(ledger, pages)| ledger.add(pages));
+        let exported = self.workloads.iter().zip(&audit_state.exported_counts);
+        exported.for_each(|(workload, exported)| workload.import_counts(exported));
+        self.ledgers.iter().zip(audit_state.ledgers).for_each(|(ledger, outcomes)| ledger.add(outcomes));
     }
 
     async fn baseline(
@@ -312,11 +312,11 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
     }
 
     fn audit_state(&self) -> AuditState {
-        AuditState { notes: vec![self.audit.notes()], ..AuditState::default() }
+        AuditState { exported_counts: vec![self.audit.export_counts()], ..AuditState::default() }
     }
 
-    fn take_audit_state(&self, audit_state: AuditState) {
-        audit_state.notes.iter().for_each(|notes| self.audit.take_notes(notes));
+    fn import_audit_state(&self, audit_state: AuditState) {
+        audit_state.exported_counts.iter().for_each(|exported| self.audit.import_counts(exported));
     }
 
     async fn baseline(
@@ -395,7 +395,7 @@ pub fn run_subset<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
     let workloads = workloads.into_iter().map(Arc::new).collect();
-    subset(
+    measure_subset(
         &Arc::new(NativeClients::new(workloads, targets, spare, input.load)),
         input,
         ready,
@@ -416,10 +416,10 @@ pub fn run_script_subset<S: Script>(
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    subset(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
+    measure_subset(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
 }
 
-fn subset(
+fn measure_subset(
     clients: &impl Clients,
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
@@ -447,7 +447,7 @@ pub fn run_script_trial<S: Script>(
 }
 
 /// Fails when threads of a script are still running.
-fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
+fn check_all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
     Err(TrialError::left_behind(Reason::ClientsContinued { number, first: first.0 }))
@@ -482,7 +482,7 @@ fn trial(
         Some(generators) => {
             let (measured, audit_state) =
                 distributed::measure(&clients.kinds(), generators, &load, ready, listener)?;
-            audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
+            audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
             measured
         }
     };
@@ -495,7 +495,7 @@ fn trial(
     if let Some(member) = input.barrier {
         member.settled();
     }
-    all_ended(&measured)?;
+    check_all_ended(&measured)?;
     let passed = read_at.elapsed();
     // A silent server is not queried again, and a restarted one counts from 0.
     let is_queried = settled.is_ok() && repaired.is_none();

@@ -194,12 +194,12 @@ pub trait Workload: Send + Sync + 'static {
 
     /// What its clients noted for the audit, as numbers, where they are in another process than the
     /// audit. Clients have ended and dropped their state.
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Takes what [`Self::notes`] returned in another process.
-    fn take_notes(&self, _notes: &[u64]) {}
+    /// Takes what [`Self::export_counts`] returned in another process.
+    fn import_counts(&self, _exported: &[u64]) {}
 
     /// Why its clients cannot be divided among several generators, as the end of a sentence; `None`
     /// where they can.

@@ -21,7 +21,7 @@ use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::anomalies::find;
-use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
+use dyno_model::history::{Attempt, AttemptOutcome, History, Objects, Operation};
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::sync::lock;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -154,8 +154,8 @@ impl HistoryClient {
     fn begin(&mut self, sequence: u64, now: u64) {
         if self.attempts.len() < self.room {
             let (client, begun) = (self.id.0, now.max(self.last + 1));
-            let (fate, ended, operations) = (Fate::InDoubt, None, Vec::new());
-            self.attempts.push(Attempt { client, sequence, begun, ended, fate, operations });
+            let (outcome, ended, operations) = (AttemptOutcome::InDoubt, None, Vec::new());
+            self.attempts.push(Attempt { client, sequence, begun, ended, outcome, operations });
         }
     }
 
@@ -164,10 +164,10 @@ impl HistoryClient {
         self.attempts.last_mut().filter(|attempt| attempt.ended.is_none())
     }
 
-    fn end(&mut self, fate: Fate, now: u64) {
+    fn end(&mut self, outcome: AttemptOutcome, now: u64) {
         if let Some(attempt) = self.current() {
             let ended = now.max(attempt.begun + 1);
-            (attempt.fate, attempt.ended) = (fate, Some(ended));
+            (attempt.outcome, attempt.ended) = (outcome, Some(ended));
             self.last = ended;
         }
     }
@@ -280,12 +280,12 @@ impl Histories {
             Ok(()) => session.commit().await,
             Err(failure) => Err(failure),
         };
-        let fate = match &result {
-            Ok(()) if !is_rolled_back => Fate::Committed,
-            Err(_) if session.is_in_doubt() => Fate::InDoubt,
-            _ => Fate::Failed,
+        let outcome = match &result {
+            Ok(()) if !is_rolled_back => AttemptOutcome::Committed,
+            Err(_) if session.is_in_doubt() => AttemptOutcome::InDoubt,
+            _ => AttemptOutcome::Failed,
         };
-        client.end(fate, session.now());
+        client.end(outcome, session.now());
         result
     }
 
@@ -464,12 +464,12 @@ impl Workload for Histories {
         facts: &AuditFacts<'_, Option<IsolationLevel>>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let history = self.kept();
-        let committed = history.count(Fate::Committed);
+        let committed = history.count(AttemptOutcome::Committed);
         Ok(vec![AuditCheck::Anomalies {
             level: facts.baseline,
             committed,
-            failed: history.count(Fate::Failed),
-            in_doubt: history.count(Fate::InDoubt),
+            failed: history.count(AttemptOutcome::Failed),
+            in_doubt: history.count(AttemptOutcome::InDoubt),
             outside: facts.totals.committed.saturating_sub(committed),
             found: find(history),
         }])

@@ -431,12 +431,12 @@ impl Workload for Oltp {
         row_counts(connection, self.data.tables).await
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         vec![self.deleted.load(Ordering::Relaxed)]
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.deleted.fetch_add(notes.iter().sum(), Ordering::Relaxed);
+    fn import_counts(&self, exported: &[u64]) {
+        self.deleted.fetch_add(exported.iter().sum(), Ordering::Relaxed);
     }
 
     async fn audit(

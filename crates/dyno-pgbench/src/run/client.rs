@@ -299,12 +299,12 @@ impl Workload for Scripts {
         client.verdict
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.0.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.0.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.0.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.0.import_counts(exported);
     }
 
     async fn audit(

@@ -358,12 +358,12 @@ impl Workload for Tpcc {
         Ok(Contents { isolation, ..contents })
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.progress.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.progress.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.progress.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.progress.import_counts(exported);
     }
 
     async fn audit(

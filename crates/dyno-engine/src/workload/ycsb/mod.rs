@@ -397,13 +397,13 @@ impl Workload for Ycsb {
         self.records.set_subset(subset);
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         let (acknowledged, open) = self.records.inserted();
         vec![acknowledged, open]
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        if let [acknowledged, open] = *notes {
+    fn import_counts(&self, exported: &[u64]) {
+        if let [acknowledged, open] = *exported {
             self.records.add(acknowledged, open);
         }
     }

@@ -2,7 +2,7 @@
 //! without clocks. Every anomaly found is certain; others may remain undetected (longer cycles,
 //! predicates). Elle, which reads the same history, detects more.
 
-use super::{Attempt, Fate, History, Operation, shown};
+use super::{Attempt, AttemptOutcome, History, Operation, shown};
 use crate::isolation::IsolationLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub fn find(history: &History) -> Vec<Found> {
         AnomalyCounter::of(Anomaly::NonRepeatableRead),
     );
     for (at, attempt) in
-        history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+        history.attempts.iter().enumerate().filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
     {
         if let Some((object, writer)) = writes.dirty_read(history, at) {
             dirty.case(history, &[at, writer], &[object]);
@@ -161,7 +161,7 @@ impl Writes {
         reads(&history.attempts[reader]).find_map(|(object, seen)| {
             let writer = seen.iter().find_map(|value| {
                 let (writer, _) = *self.0.get(value)?;
-                (writer != reader && history.attempts[writer].fate == Fate::Failed)
+                (writer != reader && history.attempts[writer].outcome == AttemptOutcome::Failed)
                     .then_some(writer)
             });
             Some((object, writer?))
@@ -230,7 +230,7 @@ impl Versions {
         let mut index: HashMap<Version, usize> = HashMap::new();
         let mut versions: Vec<(Version, Readers)> = Vec::new();
         for (at, attempt) in
-            history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+            history.attempts.iter().enumerate().filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
         {
             let written =
                 attempt.operations.iter().filter(|it| matches!(it, Operation::Write { .. }));
