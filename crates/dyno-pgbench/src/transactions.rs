@@ -448,7 +448,7 @@ impl Workload for Transactions {
         self.program.scripts.iter().map(|script| intern(&script.name)).collect()
     }
 
-    fn name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
         self.program.chosen(random.below(self.program.weights)) as u16
     }
 
@@ -463,7 +463,7 @@ impl Workload for Transactions {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let script = usize::from(self.name(client, sequence, random));
+        let script = usize::from(self.transaction_name(client, sequence, random));
         self.audit.begins(script);
         let outcome = self.perform(script, client, session, random).await;
         self.audit.ends(script, &outcome);

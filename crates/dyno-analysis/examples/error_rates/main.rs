@@ -13,7 +13,7 @@ mod limits;
 mod sequence;
 mod sides;
 
-use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
+use dyno_analysis::stats::compare::{DecisionCriteria, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::mixed::{self, Row};
@@ -316,10 +316,10 @@ fn until_this_is_decided(
     let fixed = judged(values, most, Levels::ONCE, has_starts).0;
     for (block, levels) in (FIRST_INTERIM..=most).zip(interim_analyses) {
         let (judgement, test) = judged(values, block, *levels, has_starts);
-        let goal = Goal { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
+        let criteria = DecisionCriteria { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
         let is_open = judgement.decision == Decision::Inconclusive;
         let is_hopeless =
-            is_open && block < most && test.chance(f64::from(block) / f64::from(most), goal) < 0.1;
+            is_open && block < most && test.decision_probability(f64::from(block) / f64::from(most), criteria) < 0.1;
         if is_open && !is_hopeless && block < most {
             continue;
         }
@@ -510,11 +510,11 @@ fn effect_over(pairs: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
         (variance / test.repeats as f64, degrees)
     };
     let own: Vec<(f64, f64)> = pairs.iter().map(own).collect();
-    let whole = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.whole;
-    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees, paired_blocks.len()))
+    let contrast = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.contrast;
+    Some(RatioTest::of(contrast.estimate, contrast.error, contrast.degrees, paired_blocks.len()))
 }
 
-/// The place of a group among those that were seen.
+/// The index of a group among those that were seen.
 fn number(seen: &mut Vec<usize>, group: usize) -> usize {
     seen.iter().position(|it| *it == group).unwrap_or_else(|| {
         seen.push(group);

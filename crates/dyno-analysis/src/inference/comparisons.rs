@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::pairs::{Pair, pairs};
 use crate::questions::{self, Answer, Cell, Group};
-use crate::stats::compare::{self, Goal, RatioTest};
+use crate::stats::compare::{self, DecisionCriteria, RatioTest};
 use crate::stats::gate;
 use crate::stats::moderated::moderated;
 use crate::stats::verdict::{self, Decision, Judgement, Rules};
@@ -197,7 +197,7 @@ impl<'a> QuestionData<'a> {
             // No data yet.
             None => 1.0,
             Some((Judgement { risk, .. }, test)) => {
-                test.chance(share, Goal { risk, alpha: rules.alpha, margin: rules.margin })
+                test.decision_probability(share, DecisionCriteria { risk, alpha: rules.alpha, margin: rules.margin })
             }
         })
     }

@@ -13,7 +13,7 @@
 //! docs/statistics.md has the error rates of both.
 
 use super::compare::RatioTest;
-use super::student::{halved, ln_gamma};
+use super::student::{bisect, ln_gamma};
 
 /// The common distribution of the pairs' variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,7 +110,7 @@ fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let ends = ends
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
     // The sum is too large at the smallest variance and too small at the largest.
-    let (low, high) = halved(ends, 60, |middle| excess(middle.exp()) > 0.0);
+    let (low, high) = bisect(ends, 60, |middle| excess(middle.exp()) > 0.0);
     ((low + high) / 2.0).exp()
 }
 

@@ -130,7 +130,7 @@ impl<W: Workload> Client<W> {
         let mut now = self.window.now();
         for sequence in 0.. {
             let name_in_workload = match has_names {
-                true => self.workload.name(&mut state, sequence, &mut self.random(sequence)),
+                true => self.workload.transaction_name(&mut state, sequence, &mut self.random(sequence)),
                 false => UNNAMED,
             };
             let name = self.native.transaction_name(self.id, name_in_workload);
@@ -261,8 +261,8 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(self.window.now()) {
                 return Err(NotCommitted::Cut);
             }
-            let verdict = self.workload.verdict(state, &failure);
-            if let Some(outcome) = self.outcome_of_verdict(verdict, &failure, session, period) {
+            let after_failure = self.workload.after_failure(state, &failure);
+            if let Some(outcome) = self.outcome_after_failure(after_failure, &failure, session, period) {
                 return Err(outcome);
             }
             is_in_doubt |= session.is_in_doubt();
@@ -346,33 +346,33 @@ impl<W: Workload> Client<W> {
     }
 
     /// The outcome of the transaction if the workload decides it itself. Records the failure.
-    fn outcome_of_verdict(
+    fn outcome_after_failure(
         &self,
-        verdict: AfterFailure,
+        after_failure: AfterFailure,
         failure: &OperationFailure,
         session: &Session,
         period: Period,
     ) -> Option<NotCommitted> {
-        if verdict != AfterFailure::Skipped {
+        if after_failure != AfterFailure::Skip {
             session.note_failure(failure);
         }
-        match verdict {
-            AfterFailure::Policy => return None,
-            AfterFailure::Skipped => {
+        match after_failure {
+            AfterFailure::RetryPolicy => return None,
+            AfterFailure::Skip => {
                 let (start, now) = self.take_times();
                 self.write_ledger(LedgerWriter::failed);
                 self.recorder.record(|recorder| recorder.skipped(start, now, period));
             }
-            AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
+            AfterFailure::Continue | AfterFailure::EndClient | AfterFailure::EndRun => {
                 // The workload has decided the outcome.
                 let is_in_doubt = false;
                 self.fail(failure, is_in_doubt, period);
             }
         }
-        Some(match verdict {
-            AfterFailure::EndsClient => NotCommitted::Ended,
-            AfterFailure::EndsRun => gave_up(failure.clone(), session),
-            AfterFailure::Policy | AfterFailure::Skipped | AfterFailure::GoesOn => {
+        Some(match after_failure {
+            AfterFailure::EndClient => NotCommitted::Ended,
+            AfterFailure::EndRun => gave_up(failure.clone(), session),
+            AfterFailure::RetryPolicy | AfterFailure::Skip | AfterFailure::Continue => {
                 NotCommitted::Failed
             }
         })

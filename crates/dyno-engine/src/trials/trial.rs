@@ -505,7 +505,7 @@ fn trial(
         loading: input.loading,
         growth: load.growth,
         schema,
-        server_counters: growth(input.nodes[0].target.engine, &before, &after),
+        server_counters: counter_increases(input.nodes[0].target.engine, &before, &after),
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };
     for (name, named) in record.transactions.iter_mut().enumerate() {
@@ -519,7 +519,7 @@ fn trial(
     if let Some(history) = clients.history() {
         listener.history(&input.trial.id, None, &history);
     }
-    record.end = end(&record.audit, &window, &load, silence.is_some());
+    record.end = trial_end(&record.audit, &window, &load, silence.is_some());
     let mut missing = Vec::new();
     if let Some(member) = input.barrier.filter(|_| !is_background) {
         (record.background, missing) = member.records()?;
@@ -587,7 +587,7 @@ fn settle_all(
 
 /// How the trial ended. A system that dies or a user who interrupts after everything was measured
 /// and audited does not end the trial early.
-fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
+fn trial_end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
         TrialEnd::Trial
@@ -611,7 +611,7 @@ fn uptime(before: &Counters, after: &Counters, passed: Duration) -> Option<Uptim
 
 /// What was added to each counter. Only that of commits, which is compared, may be 0: statements in
 /// autocommit mode send no COMMIT.
-fn growth(engine: Engine, before: &Counters, after: &Counters) -> Counters {
+fn counter_increases(engine: Engine, before: &Counters, after: &Counters) -> Counters {
     let compared = engine.traits().commit_counter.map(|counter| counter.name);
     after
         .iter()
@@ -631,8 +631,8 @@ mod tests {
         };
         let before = counters(&[("Com_commit", 5), ("Com_select", 1), ("Com_begin", 2)]);
         let after = counters(&[("Com_commit", 5), ("Com_select", 9), ("Com_begin", 2)]);
-        let grown = growth(Engine::Mysql, &before, &after);
+        let grown = counter_increases(Engine::Mysql, &before, &after);
         assert_eq!(grown, counters(&[("Com_commit", 0), ("Com_select", 8)]));
-        assert_eq!(growth(Engine::Mysql, &before, &counters(&[])), counters(&[]));
+        assert_eq!(counter_increases(Engine::Mysql, &before, &counters(&[])), counters(&[]));
     }
 }

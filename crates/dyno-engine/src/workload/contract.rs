@@ -43,7 +43,7 @@ impl<B> AuditFacts<'_, B> {
     /// Transactions whose effect may or may not be in the data: those whose commit is in doubt, and
     /// those that were cut off.
     #[must_use]
-    pub fn open(&self) -> u64 {
+    pub fn uncertain(&self) -> u64 {
         self.totals.in_doubt + self.totals.unfinished()
     }
 }
@@ -126,7 +126,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// The name of a client's transaction, as an index into [`Self::transactions`], from its number
     /// and the random numbers that its attempts will draw. Not called with fewer than two names.
-    fn name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
+    fn transaction_name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
         0
     }
 
@@ -154,8 +154,8 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Decides how the client continues after a failed transaction. `client` is its state after the
     /// failure.
-    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> AfterFailure {
-        AfterFailure::Policy
+    fn after_failure(&self, _client: &Self::Client, _failure: &OperationFailure) -> AfterFailure {
+        AfterFailure::RetryPolicy
     }
 
     /// Sends what a client has buffered, after its last transaction. Not called for a client that
@@ -203,7 +203,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Why its clients cannot be divided among several generators, as the end of a sentence; `None`
     /// where they can.
-    fn undivided(&self) -> Option<&'static str> {
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         None
     }
 
@@ -219,16 +219,16 @@ pub trait Workload: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterFailure {
     /// As the retry policy specifies.
-    Policy,
+    RetryPolicy,
     /// The transaction counts as failed, and the client continues with the next one.
-    GoesOn,
+    Continue,
     /// The transaction was not started, because it was too late, and counts as skipped; the client
     /// continues with the next one.
-    Skipped,
+    Skip,
     /// The transaction counts as failed and the client ends; the others continue.
-    EndsClient,
+    EndClient,
     /// The transaction counts as failed, and all clients stop.
-    EndsRun,
+    EndRun,
 }
 
 /// Names of a workload's kinds of statements, followed by those of the ledger and the control

@@ -446,7 +446,7 @@ impl Workload for Oltp {
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let found = row_counts(connection, self.data.tables).await?;
         let (before, after) = (facts.baseline.iter().sum::<u64>(), found.iter().sum::<u64>());
-        let open = facts.open();
+        let open = facts.uncertain();
         let table = if self.data.tables == 1 {
             "sbtest1".to_owned()
         } else {

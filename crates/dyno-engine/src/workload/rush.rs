@@ -292,7 +292,7 @@ impl Workload for Rush {
         let (witnessed, examples) = self.witnesses(facts.opens);
         Ok(vec![AuditCheck::LostUpdates {
             committed: facts.totals.committed,
-            in_doubt: facts.open(),
+            in_doubt: facts.uncertain(),
             sum_before: facts.baseline,
             sum_after,
             witnessed,

@@ -226,7 +226,7 @@ fn unmeasured_statement_gets_its_own_timeout() {
         ..LoadPlan::new(StopRule::TransactionsPerClient(1))
     };
     let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
-    let workload = doing(transaction).but(AfterFailure::GoesOn);
+    let workload = doing(transaction).but(AfterFailure::Continue);
     let record =
         run_load(workload, &[null("hang_after=0")], &input, &mut ()).expect("it is measured");
     assert_eq!((record.counters.failed, record.facts.problems), (1, vec![]));

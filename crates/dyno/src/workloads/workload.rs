@@ -38,7 +38,7 @@ impl AnyWorkload {
         let work = WorkloadSpec::of_group(plan, configuration, group);
         let built = work.built(group.clients.count).and_then(|workload| {
             let is_divided = configuration.load.generators.is_some();
-            match workload.undivided().filter(|_| is_divided) {
+            match workload.reason_not_distributable().filter(|_| is_divided) {
                 Some(reason) => Err(format!(
                     "the clients of this workload cannot be divided among generators: {reason}; \
                      remove `load.generators`"
@@ -69,11 +69,11 @@ impl AnyWorkload {
         }
     }
 
-    /// As [`Workload::undivided`].
-    fn undivided(&self) -> Option<&'static str> {
+    /// As [`Workload::reason_not_distributable`].
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         match self {
-            Self::Native(native) => native.undivided(),
-            Self::Sql(sql) | Self::Tpcb(sql) => sql.undivided(),
+            Self::Native(native) => native.reason_not_distributable(),
+            Self::Sql(sql) | Self::Tpcb(sql) => sql.reason_not_distributable(),
             Self::Lua(_) => None,
         }
     }

@@ -110,15 +110,15 @@ pub(crate) fn answer(
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
     let all: Vec<usize> = (0..sides.len()).collect();
-    let mixed::Effect { fit, whole, share } =
+    let mixed::Effect { fit, contrast, share } =
         mixed::effect(&rows, &weights(&sides, &all), &own, blocks as f64 - 1.0)?;
     let model = Model { fit, sides };
     let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
     let interactions = interaction_factors(&settings(view.plan(), &pairs));
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, whole.degrees, blocks)
+        test: RatioTest::of(contrast.estimate, contrast.error, contrast.degrees, blocks)
             .at_interim(view.levels),
-        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &configurations))),
+        scatter: Some(model.scatter(&strata, contrast.error, within(view, metric, &configurations))),
         interactions: interactions
             .iter()
             .filter_map(|interaction| model.interaction(interaction, share))
@@ -274,7 +274,7 @@ fn weights(sides: &[[usize; 2]], pairs: &[usize]) -> Vec<f64> {
 
 impl Model {
     /// Weights of the means for the mean effect over all pairs.
-    pub(crate) fn whole(&self) -> Vec<f64> {
+    pub(crate) fn effect_weights(&self) -> Vec<f64> {
         weights(&self.sides, &(0..self.sides.len()).collect::<Vec<_>>())
     }
 
@@ -285,10 +285,10 @@ impl Model {
         let trials = self.fit.variances()[strata.len()];
         // By chance, trials may vary less than their seconds suggest.
         let within = within.map(|within| within.min(trials));
-        let parts = self.fit.parts(&self.whole());
-        let of = |wanted: Stratum| index(wanted).map(|at| parts[at]);
+        let components = self.fit.variance_components(&self.effect_weights());
+        let of = |wanted: Stratum| index(wanted).map(|at| components[at]);
         let (starts, data_sets, of_trials) =
-            (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
+            (of(Stratum::Start), of(Stratum::DataSet), components[strata.len()]);
         let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
         let inside = within.map(|within| of_trials * within / trials);
         Scatter {

@@ -424,14 +424,14 @@ impl Workload for Crud {
 
     /// A command sent on a broken connection may still be running when its client has reconnected,
     /// and may create or drop the table concurrently.
-    fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> AfterFailure {
+    fn after_failure(&self, client: &CrudClient, failure: &OperationFailure) -> AfterFailure {
         match failure.kind {
-            FailureKind::BadStatement if client.is_in_doubt => AfterFailure::GoesOn,
-            _ => AfterFailure::Policy,
+            FailureKind::BadStatement if client.is_in_doubt => AfterFailure::Continue,
+            _ => AfterFailure::RetryPolicy,
         }
     }
 
-    fn undivided(&self) -> Option<&'static str> {
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         Some("its audit compares what one process has seen")
     }
 

@@ -300,7 +300,7 @@ impl Workload for Tpcc {
         Transaction::ALL.map(Transaction::name).to_vec()
     }
 
-    fn name(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> u16 {
         self.mix.choose(&mut client.deck, sequence, random) as u16
     }
 
@@ -372,7 +372,7 @@ impl Workload for Tpcc {
         facts: &AuditFacts<'_, Contents>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let (before, after) = (&facts.baseline, Self::contents(connection).await?);
-        let (done, open) = (self.progress.counts(), facts.open());
+        let (done, open) = (self.progress.counts(), facts.uncertain());
         let expected = before.order_numbers + done.new_orders as i64;
         let payments = before.payments + done.payments;
         let open_orders = (before.open_orders + done.new_orders).saturating_sub(done.delivered);

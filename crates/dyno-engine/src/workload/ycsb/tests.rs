@@ -138,10 +138,10 @@ fn each_audit_check_detects_its_kind_of_corruption() {
     }
     // An acknowledged insert that is not there, and one whose outcome nobody knows.
     let mut client = ycsb.client(ClientId(0));
-    client.pending = Some(ycsb.records.take());
+    client.pending = Some(ycsb.records.reserve());
     drop(client);
     assert_eq!(violated("SELECT 1"), none, "it may be missing");
-    ycsb.records.acknowledge(ycsb.records.take());
+    ycsb.records.acknowledge(ycsb.records.reserve());
     assert_eq!(violated("SELECT 1"), rows, "it must be there");
     drop(std::fs::remove_dir_all(&folder));
 }
