@@ -17,7 +17,7 @@ use dyno_analysis::stats::compare::{DecisionCriteria, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::mixed::{self, Row};
-use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
+use dyno_analysis::stats::moderated::{LOG_LIKELIHOOD_DROP, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
@@ -123,7 +123,7 @@ fn cells_alone(random: &mut Random, reports: usize) {
         line(spread, blocks, pairs, &sums.map(|sum| sum / reports as f64));
     }
     out(&format!(
-        "dyno's prior: the logarithm of the likelihood may lie {LIKELIHOOD_LEFT} below its maximum."
+        "dyno's prior: the logarithm of the likelihood may lie {LOG_LIKELIHOOD_DROP} below its maximum."
     ));
 }
 

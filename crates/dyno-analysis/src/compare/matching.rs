@@ -69,7 +69,7 @@ pub(super) fn matching(
         systems.contains(&(one.system, other.system))
             && one.configuration.clients == other.configuration.clients
             && levels(base, one.configuration) == levels(new, other.configuration)
-            && differences_that_part(one.configuration, other.configuration).is_empty()
+            && differences_that_prevent_a_match(one.configuration, other.configuration).is_empty()
     };
     let pairs: Vec<(usize, usize)> = base
         .configurations
@@ -80,7 +80,7 @@ pub(super) fn matching(
         })
         .collect();
     if pairs.is_empty() {
-        return Err(nothing(base, new, &systems));
+        return Err(no_match(base, new, &systems));
     }
     let without = |count: usize, is_taken: &dyn Fn(usize) -> bool| {
         (0..count).filter(|i| !is_taken(*i)).collect()
@@ -93,7 +93,7 @@ pub(super) fn matching(
 }
 
 /// Options with different values on both sides, or a different workload.
-fn differences_that_part(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
+fn differences_that_prevent_a_match(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
     let (known, also) = (&one.workload.options.0, &other.workload.options.0);
     let is_other_workload = one.workload.kind != other.workload.kind;
     workload_differences(one, other)
@@ -160,7 +160,7 @@ fn systems<'a>(
 }
 
 /// The error that lists the differences if nothing matches.
-fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchError {
+fn no_match(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchError {
     let mut differences = Vec::new();
     let mut differ = |name: &str, of: &dyn Fn(&Pool<'_>) -> BTreeSet<String>| {
         let (one, other) = (of(base), of(new));
@@ -196,9 +196,9 @@ fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchEr
                 .iter()
                 .flat_map(|one| new.configurations.iter().map(move |other| (one, other)))
         };
-        let parted =
-            all().map(|(one, other)| differences_that_part(one.configuration, other.configuration));
-        let fewest = parted
+        let differences_of_pairs =
+            all().map(|(one, other)| differences_that_prevent_a_match(one.configuration, other.configuration));
+        let fewest = differences_of_pairs
             .filter(|differences| !differences.is_empty())
             .min_by_key(Vec::len)
             .unwrap_or_default();

@@ -198,7 +198,7 @@ pub fn compare(
         only_new: pick(&names.1, &matching.only_new),
         overall,
         statements,
-        limits: limits::both(&base.runs, &new.runs),
+        limits: limits::limit_pairs(&base.runs, &new.runs),
         timelines: timelines::timelines(
             [base, new].map(|side| (&side.runs[..], &side.timelines)),
             &pairs,
@@ -302,14 +302,14 @@ fn outcome(
     };
     let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
-        verdict: headline(configurations, overall, worse + worse_over_all > 0),
+        verdict: overall_verdict(configurations, overall, worse + worse_over_all > 0),
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
         worse,
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
-        not_made: not_made(configurations, overall, are_metrics_named),
+        not_made: comparisons_not_made(configurations, overall, are_metrics_named),
         better_over_all: of_all(Verdict::Better),
         worse_over_all,
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
@@ -318,7 +318,7 @@ fn outcome(
 
 /// The number of comparisons without a verdict because nothing could be tested. A configuration
 /// with two trials on each side is part of the effect over all configurations.
-fn not_made(
+fn comparisons_not_made(
     configurations: &[ConfigurationPair],
     overall: &[OverallEffect],
     are_metrics_named: bool,
@@ -339,7 +339,7 @@ fn not_made(
 
 /// The verdict on the primary metric, over all configurations or in some of them. Worse results in
 /// other metrics count only if the primary metric does not differ.
-fn headline(
+fn overall_verdict(
     configurations: &[ConfigurationPair],
     overall: &[OverallEffect],
     is_worse_elsewhere: bool,

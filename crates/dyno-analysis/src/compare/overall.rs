@@ -95,7 +95,7 @@ impl<'a> MetricQuestion<'a> {
         }
     }
 
-    pub(super) fn known(&self) -> gate::QuestionTests {
+    pub(super) fn question_tests(&self) -> gate::QuestionTests {
         gate::QuestionTests {
             effect: self.test(),
             pairs: self.tests.iter().map(|(_, test)| *test).collect(),

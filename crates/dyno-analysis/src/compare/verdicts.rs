@@ -44,8 +44,8 @@ pub(super) fn verdicts(
     let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
         all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
     let questions = metric_questions(&all, pairs, metrics, primary);
-    let known: Vec<gate::QuestionTests> = questions.iter().map(MetricQuestion::known).collect();
-    let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
+    let tests: Vec<gate::QuestionTests> = questions.iter().map(MetricQuestion::question_tests).collect();
+    let judged = gate::judge(&[tests], gate::SIDES, rules).remove(0);
     for (it, judged) in questions.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
@@ -55,7 +55,7 @@ pub(super) fn verdicts(
         }
     }
     for (row, sides) in all.iter_mut().zip(pairs) {
-        row.iter_mut().for_each(|one| settle(one, *sides, rules));
+        row.iter_mut().for_each(|one| apply_verdict(one, *sides, rules));
     }
     let alone = |it: &MetricQuestion<'_>| match it.members.as_slice() {
         [only] => all[*only].iter().find(|one| one.metric == it.metric).map(|one| one.effect),
@@ -70,7 +70,7 @@ pub(super) fn verdicts(
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(MeasuredPair::into_pair).collect()).collect();
     let reported = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
-    let rules_made = CompareRules {
+    let compare_rules = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
         reserve: gate::RESERVE,
@@ -83,7 +83,7 @@ pub(super) fn verdicts(
         .map(|row| row.into_iter().map(|it| it.metric).collect())
         .collect();
     let statements = statements(pairs, &judged, rules);
-    Verdicts { metrics, without_figures, overall, statements, rules: rules_made }
+    Verdicts { metrics, without_figures, overall, statements, rules: compare_rules }
 }
 
 /// The question about each metric with figures, the primary metric first.
@@ -109,7 +109,7 @@ fn metric_questions<'a>(
 
 /// Removes from a comparison what its verdict does not support, and adds the number of repeats that
 /// would decide it.
-fn settle(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
+fn apply_verdict(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
     let effect = &mut measured.effect;
     let is_bound = effect.bound.is_some();
     settle_bound(effect);
@@ -137,7 +137,7 @@ fn settle(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
 
 /// Number of valid trials on each side from which a disagreement of the two tests is informative.
 /// With fewer trials, the rank test detects a difference only if the sides hardly overlap.
-const RANKS_MIN: u32 = 6;
+const RANK_TEST_REPEATS_MIN: u32 = 6;
 
 /// The comparisons in which only one of the two tests detects a difference; `None` if there are
 /// none.
@@ -161,6 +161,6 @@ pub(super) fn disagreement(
 fn disagrees(pair: &MetricPair, alpha: f64) -> bool {
     let repeats = pair.base.zip(pair.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
     // Uncorrected p-values: the warning is about each comparison alone, not about the family.
-    let both = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
-    both.is_some_and(|(welch, ranks)| repeats >= RANKS_MIN && (welch < alpha) != (ranks < alpha))
+    let p_values = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
+    p_values.is_some_and(|(welch, ranks)| repeats >= RANK_TEST_REPEATS_MIN && (welch < alpha) != (ranks < alpha))
 }
