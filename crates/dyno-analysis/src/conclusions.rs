@@ -4,7 +4,8 @@ use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
-    PanelSeries, PartKind, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState, Verdict,
+    PanelSeries, PartKind, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState,
+    Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;

@@ -62,7 +62,10 @@ pub(crate) struct LedgerWriter {
 
 impl LedgerWriter {
     pub(crate) fn new(client: ClientId, ledger: &Arc<CommitLedger>) -> Self {
-        Self { recorded: ClientOutcomes { client, outcomes: Vec::new() }, ledger: Arc::clone(ledger) }
+        Self {
+            recorded: ClientOutcomes { client, outcomes: Vec::new() },
+            ledger: Arc::clone(ledger),
+        }
     }
 
     /// Records the start of the next transaction; its outcome is open until it ends.
@@ -88,7 +91,10 @@ impl LedgerWriter {
 
 impl Drop for LedgerWriter {
     fn drop(&mut self) {
-        let recorded = ClientOutcomes { client: self.recorded.client, outcomes: std::mem::take(&mut self.recorded.outcomes) };
+        let recorded = ClientOutcomes {
+            client: self.recorded.client,
+            outcomes: std::mem::take(&mut self.recorded.outcomes),
+        };
         lock(&self.ledger.0).push(recorded);
     }
 }
@@ -138,7 +144,11 @@ impl CommitLedger {
     ) -> Result<AuditCheck, OperationFailure> {
         let mut rows = {
             let by_client = lock(&self.0);
-            let clients = by_client.iter().map(|of_client| of_client.client.0 as usize + 1).max().unwrap_or(0);
+            let clients = by_client
+                .iter()
+                .map(|of_client| of_client.client.0 as usize + 1)
+                .max()
+                .unwrap_or(0);
             let mut rows = LedgerRows(Vec::new());
             rows.0.resize_with(clients, ClientRows::default);
             for of_client in &*by_client {
@@ -195,8 +205,8 @@ impl CommitLedger {
 mod tests {
     use super::*;
 
-    /// Records the outcomes of a client, one letter per transaction: acknowledged, failed, failed in doubt,
-    /// cut off.
+    /// Records the outcomes of a client, one letter per transaction: acknowledged, failed, failed
+    /// in doubt, cut off.
     fn record(client: u32, outcomes: &str, ledger: &Arc<CommitLedger>) {
         let mut ledger_writer = LedgerWriter::new(ClientId(client), ledger);
         for outcome in outcomes.chars() {

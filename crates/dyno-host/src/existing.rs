@@ -571,7 +571,8 @@ mod tests {
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
         let password = PasswordSource::Url { password: Secret::new("any") };
         let system = ExistingSystem { engine, ..system(password, endpoint) };
-        let requested = requested.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let requested =
+            requested.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         connect(&system, QueryMode::Prepared, Duration::from_secs(60), &requested.collect())
     }
 

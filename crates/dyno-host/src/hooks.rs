@@ -280,7 +280,8 @@ impl LifecycleHooks<'_> {
             Some(restoration) => {
                 restoration.commands += 1;
                 let output = restoration.folder.join(format!("output-{}", restoration.commands));
-                let launch = Launch { leaves_running: true, ..self.launch(command, requested, output) };
+                let launch =
+                    Launch { leaves_running: true, ..self.launch(command, requested, output) };
                 shell::run_in(&mut restoration.supervisor, launch, &name, limit)
             }
         }
@@ -326,7 +327,8 @@ mod tests {
     fn a_command_gets_every_setting_in_two_forms() {
         let requested = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
         let requested = requested.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let reported: BTreeMap<String, String> = environment("shop", &requested).into_iter().collect();
+        let reported: BTreeMap<String, String> =
+            environment("shop", &requested).into_iter().collect();
         assert_eq!(reported["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
         assert_eq!(reported["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
         assert_eq!((reported["DYNO_SYSTEM"].as_str(), reported.len()), ("shop", 4));

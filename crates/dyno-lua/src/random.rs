@@ -171,7 +171,8 @@ mod tests {
             assert!(seen.insert(b.unique(&alone)));
         }
         // Those of two processes, which have two and one of three threads.
-        let environments = [0, 1].map(|generator| environment(Some(ClientSubset::new(3, generator, 2))));
+        let environments =
+            [0, 1].map(|generator| environment(Some(ClientSubset::new(3, generator, 2))));
         let mut divided = HashSet::new();
         for _ in 0..1_000 {
             for environment in [&environments[0], &environments[0], &environments[1]] {

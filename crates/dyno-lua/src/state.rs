@@ -167,7 +167,10 @@ impl State {
                         let message = format!(
                             "{place}SQL error, errno = {errno}, state = '{state}': {message}"
                         );
-                        return ScriptError::new(ErrorKind::FatalSql, without_own_location(&message));
+                        return ScriptError::new(
+                            ErrorKind::FatalSql,
+                            without_own_location(&message),
+                        );
                     }
                     _ => NOT_A_STRING.to_owned(),
                 }

@@ -82,8 +82,15 @@ impl Run {
             let sessions =
                 self.read_lines(id, SESSIONS_FILE, Presence::Optional, monitor::parse_sessions);
             let TrialHistograms { response_times, censored, intervals, .. } = histograms;
-            let files =
-                TrialData { response_times, censored, intervals, timeline, errors, samples, sessions };
+            let files = TrialData {
+                response_times,
+                censored,
+                intervals,
+                timeline,
+                errors,
+                samples,
+                sessions,
+            };
             trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;

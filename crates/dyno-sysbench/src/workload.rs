@@ -564,7 +564,11 @@ impl Scripts {
                 script: file(script),
                 seed,
             };
-            scripts.push(WeightedScript { name: script.name.clone(), weight: script.weight, recipe });
+            scripts.push(WeightedScript {
+                name: script.name.clone(),
+                weight: script.weight,
+                recipe,
+            });
             mains.push((job, main));
         }
         let general = &mains.first().expect("a workload has a script").0.options.general;

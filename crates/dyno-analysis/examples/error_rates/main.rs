@@ -316,10 +316,12 @@ fn until_this_is_decided(
     let fixed = judged(values, most, Levels::ONCE, has_starts).0;
     for (block, levels) in (FIRST_INTERIM..=most).zip(interim_analyses) {
         let (judgement, test) = judged(values, block, *levels, has_starts);
-        let criteria = DecisionCriteria { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
+        let criteria =
+            DecisionCriteria { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
         let is_open = judgement.decision == Decision::Inconclusive;
-        let is_hopeless =
-            is_open && block < most && test.decision_probability(f64::from(block) / f64::from(most), criteria) < 0.1;
+        let is_hopeless = is_open
+            && block < most
+            && test.decision_probability(f64::from(block) / f64::from(most), criteria) < 0.1;
         if is_open && !is_hopeless && block < most {
             continue;
         }

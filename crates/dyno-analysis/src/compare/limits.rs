@@ -24,7 +24,8 @@ pub(super) fn limit_pairs(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
             pairs.push(LimitPair { metric, value, part, base: None, new: None });
             pairs.len() - 1
         });
-        let known = if side == SideName::New { &mut pairs[index].new } else { &mut pairs[index].base };
+        let known =
+            if side == SideName::New { &mut pairs[index].new } else { &mut pairs[index].base };
         *known = Some(row.verdict).max(*known);
     }
     pairs

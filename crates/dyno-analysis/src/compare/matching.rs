@@ -196,8 +196,9 @@ fn no_match(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchE
                 .iter()
                 .flat_map(|one| new.configurations.iter().map(move |other| (one, other)))
         };
-        let differences_of_pairs =
-            all().map(|(one, other)| differences_that_prevent_a_match(one.configuration, other.configuration));
+        let differences_of_pairs = all().map(|(one, other)| {
+            differences_that_prevent_a_match(one.configuration, other.configuration)
+        });
         let fewest = differences_of_pairs
             .filter(|differences| !differences.is_empty())
             .min_by_key(Vec::len)

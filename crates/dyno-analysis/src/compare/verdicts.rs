@@ -44,7 +44,8 @@ pub(super) fn verdicts(
     let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
         all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
     let questions = metric_questions(&all, pairs, metrics, primary);
-    let tests: Vec<gate::QuestionTests> = questions.iter().map(MetricQuestion::question_tests).collect();
+    let tests: Vec<gate::QuestionTests> =
+        questions.iter().map(MetricQuestion::question_tests).collect();
     let judged = gate::judge(&[tests], gate::SIDES, rules).remove(0);
     for (it, judged) in questions.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
@@ -162,5 +163,7 @@ fn disagrees(pair: &MetricPair, alpha: f64) -> bool {
     let repeats = pair.base.zip(pair.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
     // Uncorrected p-values: the warning is about each comparison alone, not about the family.
     let p_values = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
-    p_values.is_some_and(|(welch, ranks)| repeats >= RANK_TEST_REPEATS_MIN && (welch < alpha) != (ranks < alpha))
+    p_values.is_some_and(|(welch, ranks)| {
+        repeats >= RANK_TEST_REPEATS_MIN && (welch < alpha) != (ranks < alpha)
+    })
 }

@@ -202,9 +202,13 @@ impl<'a> Recovery<'a> {
             });
             let lines = lines.count();
             let length: f64 = rest[..lines].iter().map(|line| line.length_s).sum();
-            let has_recovered =
-                |lines: &[&TimelineLine]| rate(lines).is_some_and(|rate| rate >= RECOVERED_SHARE * self.rate_before);
-            is_after && length >= RECOVERED_FOR_MIN && has_recovered(&rest[..1]) && has_recovered(&rest[..lines])
+            let has_recovered = |lines: &[&TimelineLine]| {
+                rate(lines).is_some_and(|rate| rate >= RECOVERED_SHARE * self.rate_before)
+            };
+            is_after
+                && length >= RECOVERED_FOR_MIN
+                && has_recovered(&rest[..1])
+                && has_recovered(&rest[..lines])
         })
     }
 
@@ -254,7 +258,8 @@ mod tests {
 
     fn recovery(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
         let timeline = timeline(commits);
-        Recovery::of(&timeline, fault).map(|recovery| (recovery.recovered(), recovery.lost_seconds()))
+        Recovery::of(&timeline, fault)
+            .map(|recovery| (recovery.recovered(), recovery.lost_seconds()))
     }
 
     #[test]

@@ -40,8 +40,11 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
     let mut all: Vec<(f64, &Trial)> =
         (0..view.plan().configurations.len()).filter_map(chosen).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (number, columns) =
-        if all.len() > CONFIGURATIONS_MAX { (MAPS_OF_MANY, COLUMNS_MAX_IN_MANY) } else { (CONFIGURATIONS_MAX, COLUMNS_MAX) };
+    let (number, columns) = if all.len() > CONFIGURATIONS_MAX {
+        (MAPS_OF_MANY, COLUMNS_MAX_IN_MANY)
+    } else {
+        (CONFIGURATIONS_MAX, COLUMNS_MAX)
+    };
     all.truncate(number);
     all.sort_by_key(|(_, trial)| trial.configuration);
     all.into_iter().filter_map(|(_, trial)| heat_map(trial, intervals(trial), columns)).collect()

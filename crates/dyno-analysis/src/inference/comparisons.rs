@@ -70,7 +70,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
             .for_each(|(at, judgement)| of_pairs[it.offset + at] = Some(*judgement));
     }
     let first = || question_data.iter().zip(&judged).take(groups.len());
-    let decision_probabilities = first().filter_map(|(it, judged)| it.decision_probability(judged, share, rules)).collect();
+    let decision_probabilities =
+        first().filter_map(|(it, judged)| it.decision_probability(judged, share, rules)).collect();
     let question_count = count(groups.len());
     let several = question_data.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
@@ -139,7 +140,8 @@ impl<'a> QuestionData<'a> {
     ) -> Self {
         let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
         let usable_test = || of_group().filter_map(|(at, it)| Some((at, it, it.usable_test()?)));
-        let side = |configuration| trial_values(view, configuration, metric).by_block.unwrap_or_default();
+        let side =
+            |configuration| trial_values(view, configuration, metric).by_block.unwrap_or_default();
         let (used, cells): (Vec<usize>, Vec<Cell<'_>>) = group
             .pairs
             .iter()
@@ -181,7 +183,12 @@ impl<'a> QuestionData<'a> {
 
     /// Probability that the question is decided once all blocks are measured, of which `share` are;
     /// `None` if it is decided already.
-    fn decision_probability(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
+    fn decision_probability(
+        &self,
+        judged: &gate::QuestionVerdicts,
+        share: f64,
+        rules: Rules,
+    ) -> Option<f64> {
         let is_reported = |it: &Judgement| it.decision != Decision::Inconclusive;
         if judged.effect.as_ref().is_some_and(is_reported) {
             return None;
@@ -196,9 +203,10 @@ impl<'a> QuestionData<'a> {
             _ if is_lost => 0.0,
             // No data yet.
             None => 1.0,
-            Some((Judgement { risk, .. }, test)) => {
-                test.decision_probability(share, DecisionCriteria { risk, alpha: rules.alpha, margin: rules.margin })
-            }
+            Some((Judgement { risk, .. }, test)) => test.decision_probability(
+                share,
+                DecisionCriteria { risk, alpha: rules.alpha, margin: rules.margin },
+            ),
         })
     }
 
@@ -523,6 +531,7 @@ fn decided(measured: PairMeasurement, judgement: Option<Judgement>, enabled: boo
     let PairMeasurement { mut comparison, test, is_usable, .. } = measured;
     let verdict_without_judgement = enabled.then(|| open_verdict(is_usable));
     let judged = test.zip(judgement).filter(|_| enabled);
-    comparison.effect = judged_effect(comparison.effect, comparison.metric, verdict_without_judgement, judged);
+    comparison.effect =
+        judged_effect(comparison.effect, comparison.metric, verdict_without_judgement, judged);
     comparison
 }

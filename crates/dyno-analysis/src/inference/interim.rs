@@ -43,12 +43,19 @@ fn analyse(run: Run, block: u32) -> InterimAnalysis {
         Some(StopReason::Decided)
     } else if is_last {
         Some(StopReason::Budget)
-    } else if question_count > 0 && decision_probabilities.iter().all(|probability| *probability < DECISION_PROBABILITY_MIN) {
+    } else if question_count > 0
+        && decision_probabilities.iter().all(|probability| *probability < DECISION_PROBABILITY_MIN)
+    {
         Some(StopReason::Hopeless)
     } else {
         None
     };
-    InterimAnalysis { block, decided: question_count - decision_probabilities.len() as u32, questions: question_count, stop }
+    InterimAnalysis {
+        block,
+        decided: question_count - decision_probabilities.len() as u32,
+        questions: question_count,
+        stop,
+    }
 }
 
 /// True if a limit that aborts the run failed.

@@ -147,7 +147,8 @@ impl ReportModel {
             .iter()
             .map(|it| (it.metric, it.effect))
             .filter(|_| self.questions.is_empty());
-        let of_first = of_questions.chain(pairs).filter(|(metric, _)| *metric == self.primary_metric);
+        let of_first =
+            of_questions.chain(pairs).filter(|(metric, _)| *metric == self.primary_metric);
         of_first.filter_map(|(_, effect)| effect.verdict).collect()
     }
 

@@ -8,7 +8,7 @@
 //! degrees of freedom.
 
 use super::group_sequential::Levels;
-use super::student::{difference_p, cumulative, logarithms, mean, pooled, quantile, variance};
+use super::student::{cumulative, difference_p, logarithms, mean, pooled, quantile, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,8 +139,10 @@ impl RatioTest {
             |risk: f64| quantile(1.0 - risk, self.degrees / share) * self.error * share.sqrt();
         let (half_width, margin_left) =
             (then(criteria.risk / 2.0), (criteria.margin.ln_1p() - then(criteria.alpha)).max(0.0));
-        let (different, equivalent) =
-            (below(-half_width) + 1.0 - below(half_width), below(margin_left) - below(-margin_left));
+        let (different, equivalent) = (
+            below(-half_width) + 1.0 - below(half_width),
+            below(margin_left) - below(-margin_left),
+        );
         (different + equivalent).min(1.0)
     }
 }
@@ -316,8 +318,9 @@ mod tests {
     #[test]
     fn the_chance_to_decide_falls_with_the_scatter() {
         let criteria = DecisionCriteria { risk: 0.05, alpha: 0.05, margin: 0.05 };
-        let chance =
-            |difference, error| RatioTest::of(difference, error, 20.0, 5).decision_probability(0.5, criteria);
+        let chance = |difference, error| {
+            RatioTest::of(difference, error, 20.0, 5).decision_probability(0.5, criteria)
+        };
         assert!(chance(0.03, 0.013) > 0.5, "a little more decides: {}", chance(0.03, 0.013));
         assert!(chance(0.0, 0.01) > 0.9, "nothing will be found equivalent: {}", chance(0.0, 0.01));
         assert!(chance(0.02, 0.5) < 0.1, "{}", chance(0.02, 0.5));

@@ -147,7 +147,8 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hy
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
         Hypotheses { effect, any_pair: (p_values.len() > 1).then(|| add(smallest)) }
     };
-    let by_metric = questions.iter().map(|metrics| metrics.iter().map(&mut add_tests).collect()).collect();
+    let by_metric =
+        questions.iter().map(|metrics| metrics.iter().map(&mut add_tests).collect()).collect();
     (by_metric, all)
 }
 
@@ -173,7 +174,9 @@ fn connect(by_metric: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypo
         let share = 1.0 / tested.len() as f64;
         let reserve = if others.is_empty() { 0.0 } else { RESERVE };
         for (receivers, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
-            spread(receivers, share).into_iter().for_each(|(to, share)| hypotheses[to].share = share);
+            spread(receivers, share)
+                .into_iter()
+                .for_each(|(to, share)| hypotheses[to].share = share);
         }
         let to_others = match (others.is_empty(), elsewhere.is_empty()) {
             (true, _) => 0.0,

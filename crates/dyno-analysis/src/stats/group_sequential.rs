@@ -106,8 +106,9 @@ fn level_of(risk: f64, block: u32, most: u32, is_last: bool) -> f64 {
     for at in FIRST_INTERIM.min(block)..=block {
         let (now, step) = (information(at), (information(at) - since).sqrt());
         let ends = (0.0, Z_MAX * 2.0 * now.sqrt());
-        let (low, high) =
-            bisect(ends, 36, |bound| density.crossing_probability(bound, step) > spent(at) - before);
+        let (low, high) = bisect(ends, 36, |bound| {
+            density.crossing_probability(bound, step) > spent(at) - before
+        });
         let bound = (low + high) / 2.0;
         if at == block {
             return 2.0 * upper_tail(bound / now.sqrt());

@@ -8,7 +8,7 @@
 //! Confidence Intervals", J. Statist. Plann. Inference 115 (2003)).
 
 use super::group_sequential::upper_tail;
-use super::student::{cumulative, bisect, incomplete_beta, logarithms, mean, quantile, variance};
+use super::student::{bisect, cumulative, incomplete_beta, logarithms, mean, quantile, variance};
 
 /// Risk on each side of the intervals: each end is the limit at which the test result changes.
 const RISK: f64 = 0.05;
@@ -110,9 +110,13 @@ impl Proportions {
         let (center, error, degrees) = self.center;
         let (below, above) = p_values(center - limit, error, degrees);
         // Probability of at most, and of at least, this number of events.
-        let most =
-            if events < total { incomplete_beta(1.0 - limit, total - events, events + 1.0) } else { 1.0 };
-        let least = if events > 0.0 { incomplete_beta(limit, events, total - events + 1.0) } else { 1.0 };
+        let most = if events < total {
+            incomplete_beta(1.0 - limit, total - events, events + 1.0)
+        } else {
+            1.0
+        };
+        let least =
+            if events > 0.0 { incomplete_beta(limit, events, total - events + 1.0) } else { 1.0 };
         let not_below = if limit > 0.0 { self.lognormal.not_below(limit) } else { 1.0 };
         (below.max(most).max(not_below), above.max(least).max(1.0 - not_below))
     }
@@ -242,7 +246,8 @@ mod tests {
                 let counts: Vec<(u64, u64)> = (0..trials)
                     .map(|_| ((1_000.0 * lognormal(&mut noise, deviation)).round() as u64, 100_000))
                     .collect();
-                passed += usize::from(Proportions::of(&counts).expect("trials").p_values(0.01).0 < RISK);
+                passed +=
+                    usize::from(Proportions::of(&counts).expect("trials").p_values(0.01).0 < RISK);
             }
             // 30 are expected at 5 %; 46 is three standard deviations above.
             assert!(passed <= 46, "{passed} of 600 with {trials} trials and {deviation}");

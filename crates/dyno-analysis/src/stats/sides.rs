@@ -96,7 +96,8 @@ pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
             ..OverallEffect::default()
         };
     }
-    let runs = [0, 1].map(|side| group_count(cells, side, |origin| origin.run)).iter().sum::<usize>();
+    let runs =
+        [0, 1].map(|side| group_count(cells, side, |origin| origin.run)).iter().sum::<usize>();
     // Runs are the outermost stratum.
     let has_runs = strata_used.first() == Some(&0);
     let between_runs = runs.saturating_sub(2) as f64;
@@ -176,7 +177,8 @@ fn group_count<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Origin) -> G
 #[must_use]
 pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest {
     let Some(runs) = runs.filter(|runs| runs.degrees > 0.0) else { return *test };
-    let added: f64 = cell.sides().into_iter().map(|side| runs.variance * share_not_included(side)).sum();
+    let added: f64 =
+        cell.sides().into_iter().map(|side| runs.variance * share_not_included(side)).sum();
     test.with_added_variance(added, runs.degrees)
 }
 
@@ -265,7 +267,8 @@ mod tests {
     #[test]
     fn variance_between_runs_is_added_to_a_pairs_error_once() {
         let origin = |run| Origin { run, block: 1, start: 0, data_set: 0 };
-        let values = |runs: &[usize]| runs.iter().map(|run| (origin(*run), 1.0)).collect::<Vec<_>>();
+        let values =
+            |runs: &[usize]| runs.iter().map(|run| (origin(*run), 1.0)).collect::<Vec<_>>();
         // Each trial is a separate run: the variation includes everything. One run: none of it.
         assert!(share_not_included(&values(&[0, 1, 2])).abs() < 1e-12);
         assert!((share_not_included(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);

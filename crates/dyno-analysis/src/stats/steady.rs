@@ -117,7 +117,8 @@ pub fn steadiness(values: &[f64]) -> Option<Steadiness> {
     Some(Steadiness {
         warm_up: initial.len() * batch,
         excess: all / of_rest - 1.0,
-        excess_p: (warm_up_p(initial, rest, error_inflation)? * (batches.len() / 2) as f64).min(1.0),
+        excess_p: (warm_up_p(initial, rest, error_inflation)? * (batches.len() / 2) as f64)
+            .min(1.0),
         drift: slope * rest.len() as f64 / of_rest,
         drift_p: trend_p(rest, error_inflation),
     })
@@ -148,8 +149,8 @@ fn error_inflation(values: &[f64]) -> f64 {
 fn warm_up_p(first: &[f64], rest: &[f64], error_inflation: f64) -> Option<f64> {
     let Some(mean_of_first) = mean(first) else { return Some(1.0) };
     let difference = (mean_of_first - mean(rest)?).abs();
-    let error =
-        error_inflation * (variance(rest)? * (1.0 / first.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
+    let error = error_inflation
+        * (variance(rest)? * (1.0 / first.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
     Some(difference_p(difference, error, rest.len() as f64 - 1.0))
 }
 
@@ -255,8 +256,8 @@ mod tests {
     fn missed_warm_up_is_detected_with_length_and_effect_on_mean() {
         let mut found = 0;
         for seed in 0..50 {
-            let series =
-                AutoregressiveNoise::new(seed, 0.3).series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
+            let series = AutoregressiveNoise::new(seed, 0.3)
+                .series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
             let judged = steadiness(&series).expect("long enough");
             assert!(!judged.drifts(), "{judged:?}");
             if judged.has_warm_up() {
@@ -272,7 +273,8 @@ mod tests {
     fn a_drift_is_found_with_its_size_and_direction() {
         let mut found = 0;
         for seed in 0..50 {
-            let falling = AutoregressiveNoise::new(seed, 0.3).series(300, |second| 1.1 - 0.2 * second / 300.0);
+            let falling = AutoregressiveNoise::new(seed, 0.3)
+                .series(300, |second| 1.1 - 0.2 * second / 300.0);
             let judged = steadiness(&falling).expect("long enough");
             if judged.warm_up == 0 {
                 assert!((judged.drift + 0.2).abs() < 0.06, "{judged:?}");
@@ -280,7 +282,8 @@ mod tests {
             found += usize::from(judged.drifts());
         }
         assert!(found >= 45, "{found} of 50");
-        let rising = AutoregressiveNoise::new(1, 0.0).series(300, |second| 0.9 + 0.2 * second / 300.0);
+        let rising =
+            AutoregressiveNoise::new(1, 0.0).series(300, |second| 0.9 + 0.2 * second / 300.0);
         assert!(steadiness(&rising).expect("long enough").drift > 0.15);
         // Significant, but too small to matter.
         let small: Vec<f64> = (0..120).map(|i| 1000.0 + f64::from(i) * 0.1).collect();

@@ -39,7 +39,8 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
     let intervals_per_trial = intervals / trials.len() as f64;
     // Around their own mean, short series appear less correlated than they are: by (1 + 3 r) / n on
     // average (M. G. Kendall, Biometrika 41, 1954).
-    let autocorrelation = (products / squares + 1.0 / intervals_per_trial) / (1.0 - 3.0 / intervals_per_trial);
+    let autocorrelation =
+        (products / squares + 1.0 / intervals_per_trial) / (1.0 - 3.0 / intervals_per_trial);
     let autocorrelation = autocorrelation.clamp(0.0, AUTOCORRELATION_MAX);
     let factor = (1.0 + autocorrelation) / (1.0 - autocorrelation);
     // They also vary less around it than around the true mean.

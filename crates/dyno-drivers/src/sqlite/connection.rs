@@ -295,8 +295,11 @@ impl Connection {
     ) -> Result<u64> {
         let names: Vec<String> = load.columns.iter().map(|column| quoted(column)).collect();
         let placeholders = vec!["?"; names.len()].join(",");
-        let sql =
-            format!("INSERT INTO {} ({}) VALUES ({placeholders})", quoted(load.table), names.join(","));
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES ({placeholders})",
+            quoted(load.table),
+            names.join(",")
+        );
         let statement = connection.prepare(&sql).map_err(failure)?;
         let mut writer = Inserter { statement, fields: 0, failure: None };
         let mut count = 0;

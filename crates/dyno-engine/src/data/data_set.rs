@@ -56,8 +56,8 @@ pub trait DataSet: Send + Sync {
         Vec::new()
     }
 
-    /// True when only [`Self::create`] knows what it creates. It cannot run twice in one location, so
-    /// such data are restored by copy; where that is impossible, [`Self::remove`] runs first.
+    /// True when only [`Self::create`] knows what it creates. It cannot run twice in one location,
+    /// so such data are restored by copy; where that is impossible, [`Self::remove`] runs first.
     fn is_created_once(&self) -> bool {
         false
     }
@@ -71,8 +71,8 @@ pub trait DataSet: Send + Sync {
         Ok(())
     }
 
-    /// Updates the planner's statistics of what [`Self::create`] created. Returns the statements that
-    /// the server rejected.
+    /// Updates the planner's statistics of what [`Self::create`] created. Returns the statements
+    /// that the server rejected.
     ///
     /// # Errors
     /// As [`update_statistics`](dyno_drivers::update_statistics).

@@ -1,7 +1,7 @@
 //! Loading by several generators: each fills a range of every table, and the coordinator creates
 //! the tables before, and counts their rows and builds their indexes after.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
 use super::load::{load, with_filled};
 use crate::workload::{TableDefinition, count_rows};
 use dyno_drivers::{Connection, Driver, block_on};
@@ -137,17 +137,19 @@ fn fill_by_generators(
                 let report = loaders.next(CHECK_INTERVAL).map_err(LoadError::Generator)?;
                 match report {
                     Some((from, LoadReport::Rows(done))) => rows[from] = done,
-                    Some((from, LoadReport::Filled(table))) => match remaining_ranges.get_mut(table) {
-                        Some(1) => {
-                            remaining_ranges[table] = 0;
-                            let _ = filled.send(table);
+                    Some((from, LoadReport::Filled(table))) => {
+                        match remaining_ranges.get_mut(table) {
+                            Some(1) => {
+                                remaining_ranges[table] = 0;
+                                let _ = filled.send(table);
+                            }
+                            Some(ranges) if *ranges > 1 => *ranges -= 1,
+                            _ => {
+                                let reason = "it reported a table of another data set".into();
+                                return Err(LoadError::Generator(loaders.failure_of(from, reason)));
+                            }
                         }
-                        Some(ranges) if *ranges > 1 => *ranges -= 1,
-                        _ => {
-                            let reason = "it reported a table of another data set".into();
-                            return Err(LoadError::Generator(loaders.failure_of(from, reason)));
-                        }
-                    },
+                    }
                     Some((from, LoadReport::Failed(reason))) => {
                         return Err(LoadError::Generator(loaders.failure_of(from, reason)));
                     }
@@ -200,7 +202,7 @@ fn finish(connection: &mut Connection, table: &TableDefinition) -> Result<()> {
         );
         return Err(FailureKind::Other.failure(message));
     }
-    ask(connection, indexes)
+    send(connection, indexes)
 }
 
 /// Fills ranges of tables, which exist, with this many connections; what each generator does for

@@ -48,7 +48,7 @@ pub(super) fn connect(target: &Target, timeout: &TimeoutPolicy) -> Result<Connec
 }
 
 /// Sends statements one after the other.
-pub(super) fn ask(
+pub(super) fn send(
     connection: &mut Connection,
     statements: impl IntoIterator<Item = impl AsRef<str>>,
 ) -> Result<()> {
@@ -207,7 +207,7 @@ fn load_range(
     }
     // The loader of a table's last range builds its indexes, while others load the next table.
     if queue.unloaded[range.table].fetch_sub(1, Ordering::AcqRel) == 1 {
-        ask(connection, &table.indexes)?;
+        send(connection, &table.indexes)?;
     }
     Ok(())
 }

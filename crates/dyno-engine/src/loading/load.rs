@@ -1,6 +1,6 @@
 //! A whole data set: its tables, their rows, and their indexes.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
 use crate::workload::{DataSet, TableDefinition, count_rows};
 use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{Driver, TimeoutPolicy, block_on, update_statistics};
@@ -35,8 +35,8 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
     let mut connection = connect(loading.target, &work(loading.target))?;
     for table in &tables {
-        ask(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
-        ask(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
+        send(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
+        send(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
@@ -51,7 +51,7 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
     })?;
     // Tables with rows already have their indexes; an empty table has no last range whose loader
     // builds them.
-    ask(
+    send(
         &mut connection,
         tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes),
     )?;
@@ -125,7 +125,7 @@ pub fn load_table(
     is_filled();
     if !table.indexes.is_empty() {
         let mut connection = connect(loading.target, &queue.timeout)?;
-        ask(&mut connection, &table.indexes)?;
+        send(&mut connection, &table.indexes)?;
         block_on(connection.close());
     }
     Ok(())

@@ -9,6 +9,8 @@ mod distributed;
 mod filling;
 mod load;
 
-pub use distributed::{LoadError, LoadReport, Loaders, load_distributed, load_ranges, loaders_of_each};
+pub use distributed::{
+    LoadError, LoadReport, Loaders, load_distributed, load_ranges, loaders_of_each,
+};
 pub use filling::{LOADERS, Loading, RowRange};
 pub use load::{check_existing, load, load_table, note_rejected};

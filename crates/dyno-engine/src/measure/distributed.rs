@@ -3,10 +3,10 @@
 //! of them fails.
 
 use super::load::{LoadInput, LoadRecord, TrialError};
+use super::load_monitor::LoadMonitor;
 use super::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
-use super::load_monitor::LoadMonitor;
 use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames};
@@ -28,11 +28,11 @@ use std::time::{Duration, Instant};
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after the grace period in which a generator must have ended: its threads end, and its
 /// result travels.
-const ENDING: Duration = Duration::from_secs(15);
+const END_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The generators of a trial.
 pub trait Generators {
-    /// Assigns its clients to each generator. Each generator connects its clients and reports that it is ready.
+    /// Assigns clients to each generator, which connects them and reports that it is ready.
     ///
     /// # Errors
     /// When a generator is lost.
@@ -138,7 +138,7 @@ struct GeneratorState {
     connected: u32,
     is_ready: bool,
     /// Its intervals are complete up to this time, nanoseconds since the epoch.
-    until: u64,
+    complete_until: u64,
     commits: CommitActivity,
     result: Option<PartialResult>,
 }
@@ -153,10 +153,10 @@ pub(crate) fn measure(
     listener: &mut dyn Listener,
 ) -> Result<(Measured, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
-    let each = generators.summaries().iter().map(|_| GeneratorState::default()).collect();
+    let states = generators.summaries().iter().map(|_| GeneratorState::default()).collect();
     let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
         .with_stages(StageTally::of(input.load));
-    let mut coordinator = Coordinator { kinds, generators, input, each, collector };
+    let mut coordinator = Coordinator { kinds, generators, input, states, collector };
     coordinator.await_ready(listener)?;
     let start = ready()?;
     let window = Arc::new(input.window(start.epoch));
@@ -169,14 +169,14 @@ struct Coordinator<'a> {
     kinds: &'a SampleNames,
     generators: &'a dyn Generators,
     input: &'a LoadInput<'a>,
-    each: Vec<GeneratorState>,
+    states: Vec<GeneratorState>,
     collector: Collector,
 }
 
 impl Coordinator<'_> {
     fn await_ready(&mut self, listener: &mut dyn Listener) -> Result<(), TrialError> {
         let input = self.input;
-        while !self.each.iter().all(|it| it.is_ready) {
+        while !self.states.iter().all(|it| it.is_ready) {
             if input.interrupts.load(Ordering::Relaxed) > 0 {
                 return Err(TrialError::Interrupted);
             }
@@ -185,18 +185,20 @@ impl Coordinator<'_> {
             }
             match self.generators.next(CHECK_INTERVAL)? {
                 Some((from, GeneratorReport::Connected(connected))) => {
-                    self.each[from].connected = connected;
+                    self.states[from].connected = connected;
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
                         phase: Phase::Connecting,
-                        done: self.each.iter().map(|it| u64::from(it.connected)).sum(),
+                        done: self.states.iter().map(|it| u64::from(it.connected)).sum(),
                         total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,
                     });
                 }
-                Some((from, GeneratorReport::Ready)) => self.each[from].is_ready = true,
+                Some((from, GeneratorReport::Ready)) => self.states[from].is_ready = true,
                 Some((_, GeneratorReport::Message(text))) => listener.message_of_generator(&text),
-                Some((from, GeneratorReport::Failed(reason))) => return Err(self.failed(from, reason)),
+                Some((from, GeneratorReport::Failed(reason))) => {
+                    return Err(self.failed(from, reason));
+                }
                 Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
                 None => {}
             }
@@ -209,10 +211,10 @@ impl Coordinator<'_> {
     }
 
     fn of_generator(&self, from: usize, reason: Reason) -> Reason {
-        Reason::GeneratorFailed { name: self.name(from), reason: Box::new(reason) }
+        Reason::GeneratorFailed { name: self.name_of(from), reason: Box::new(reason) }
     }
 
-    fn name(&self, from: usize) -> String {
+    fn name_of(&self, from: usize) -> String {
         self.generators.summaries()[from].name()
     }
 
@@ -224,28 +226,28 @@ impl Coordinator<'_> {
         listener: &mut dyn Listener,
     ) -> Result<LoadMonitor, TrialError> {
         let (mut monitor, mut stall) = (LoadMonitor::new(), StallDetector::default());
-        let mut is_reported = false;
-        while self.each.iter().any(|it| it.result.is_none()) {
+        let mut is_stop_sent = false;
+        while self.states.iter().any(|it| it.result.is_none()) {
             monitor.check(window, &self.collector, self.input, listener);
             start.propagate_stop(window);
-            let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
+            let commits = self.states.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
-            if let (Some(cause), false) = (window.stop_cause(), is_reported) {
-                is_reported = true;
+            if let (Some(cause), false) = (window.stop_cause(), is_stop_sent) {
+                is_stop_sent = true;
                 self.generators.stop(&cause);
             }
-            let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
+            let limit = window.grace_ends().saturating_add(Nanos::from(END_TIMEOUT).0);
             if window.now() > limit {
-                let from = self.each.iter().position(|it| it.result.is_none()).unwrap_or(0);
+                let from = self.states.iter().position(|it| it.result.is_none()).unwrap_or(0);
                 return Err(self.failed(from, "it did not end in time"));
             }
             match self.generators.next(CHECK_INTERVAL)? {
                 Some((_, GeneratorReport::Message(text))) => listener.message_of_generator(&text),
-                Some((from, report)) => self.take(from, report, window)?,
+                Some((from, report)) => self.handle(from, report, window)?,
                 None => continue,
             }
-            let until = self.each.iter().map(|it| it.until).min().unwrap_or(0);
+            let until = self.states.iter().map(|it| it.complete_until).min().unwrap_or(0);
             if until < u64::MAX {
                 while let Some(interval) = self.collector.pop_complete(until) {
                     listener.interval(&interval);
@@ -255,18 +257,23 @@ impl Coordinator<'_> {
         Ok(monitor)
     }
 
-    fn take(&mut self, from: usize, report: GeneratorReport, window: &Window) -> Result<(), TrialError> {
+    fn handle(
+        &mut self,
+        from: usize,
+        report: GeneratorReport,
+        window: &Window,
+    ) -> Result<(), TrialError> {
         match report {
             GeneratorReport::Interval(interval) => {
                 let limit = window.closes().saturating_add(self.input.load.grace.0);
-                let is_late = interval.start.0 > limit.saturating_add(Nanos::from(ENDING).0);
+                let is_late = interval.start.0 > limit.saturating_add(Nanos::from(END_TIMEOUT).0);
                 if is_late || !self.collector.fits(&interval) {
                     return Err(self.failed(from, "it sent an interval of another workload"));
                 }
-                self.each[from].until = interval.start.0 + interval.length.0;
+                self.states[from].complete_until = interval.start.0 + interval.length.0;
                 self.collector.merge(&interval);
             }
-            GeneratorReport::Activity(commits) => self.each[from].commits = commits,
+            GeneratorReport::Activity(commits) => self.states[from].commits = commits,
             GeneratorReport::Stopped(cause) => window.stop(match cause {
                 Reason::Interrupted => cause,
                 cause => self.of_generator(from, cause),
@@ -276,8 +283,9 @@ impl Coordinator<'_> {
                     return Err(self.failed(from, "it sent results of another workload"));
                 }
                 // Its clients commit nothing more: the others decide whether commits have stopped.
-                (self.each[from].until, self.each[from].commits.at) = (u64::MAX, u64::MAX);
-                self.each[from].result = Some(*result);
+                (self.states[from].complete_until, self.states[from].commits.at) =
+                    (u64::MAX, u64::MAX);
+                self.states[from].result = Some(*result);
             }
             GeneratorReport::Failed(reason) => return Err(self.failed(from, reason)),
             GeneratorReport::Connected(_)
@@ -300,7 +308,7 @@ impl Coordinator<'_> {
         let mut audit_state = Vec::new();
         let mut summaries = self.generators.summaries();
         let number = summaries.len() as u32;
-        for (summary, it) in summaries.iter_mut().zip(std::mem::take(&mut self.each)) {
+        for (summary, it) in summaries.iter_mut().zip(std::mem::take(&mut self.states)) {
             let mut result = it.result.expect("all are done");
             result.describe(summary, self.input.load.offered().is_some());
             if let Some(collector) = result.collector.take() {

@@ -17,8 +17,8 @@ use crate::arrivals::{Arrivals, NextStart, TransactionStart, think_time};
 use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
-use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
 use crate::recording::client_statistics::StatisticsByClient;
+use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{Period, Window};
@@ -402,7 +402,8 @@ pub(crate) fn spawn_scripts<S: Script>(
     let first = if input.load.warmup.0 == 0 { Period::Measured } else { Period::WarmUp };
     let seed = input.seed;
     for client in input.clients.ids.iter().map(ClientId) {
-        let shared = (Arc::clone(script), Arc::clone(&input.client_statistics), worker_pool.arrivals());
+        let shared =
+            (Arc::clone(script), Arc::clone(&input.client_statistics), worker_pool.arrivals());
         worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |channels| {
             let (script, client_statistics, arrivals) = shared;
             run_client(&*script, client, channels, client_statistics, arrivals, first, seed)

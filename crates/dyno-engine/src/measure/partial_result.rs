@@ -5,8 +5,8 @@ use super::load::{LoadInput, LoadRecord};
 use crate::client_id::ClientId;
 use crate::commit_ledger::ClientOutcomes;
 use crate::fatal::Fatal;
-use crate::recording::collector::CollectorState;
 use crate::recording::client_statistics::ClientStatistics;
+use crate::recording::collector::CollectorState;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames, Totals};
 use crate::window::Window;
@@ -17,7 +17,7 @@ use dyno_model::latency::LatencySummary;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
 use dyno_model::record::{
-    Facts, GeneratorSummary, GeneratorRecord, GeneratorsRecord, IntervalRecord, OpenLoop,
+    Facts, GeneratorRecord, GeneratorSummary, GeneratorsRecord, IntervalRecord, OpenLoop,
 };
 use dyno_model::response::Responses;
 use dyno_model::units::Nanos;
@@ -153,7 +153,8 @@ impl EndedMeasurement<'_> {
     /// The intervals that are left.
     fn rest(&mut self, length: u64) -> Vec<IntervalRecord> {
         let ended = self.result.ended;
-        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.pop_complete(ended)).collect();
+        let mut intervals: Vec<_> =
+            std::iter::from_fn(|| self.collector.pop_complete(ended)).collect();
         // Answers during the grace period arrive after the window; their interval ends with the
         // last of them.
         let last = self.collector.last_end.max(self.window.opens().saturating_add(length));
@@ -201,8 +202,10 @@ impl EndedMeasurement<'_> {
 
     /// The account of the arrivals.
     fn open_loop(&self, censored: &Histogram<u64>) -> OpenLoop {
-        let responses =
-            Responses { committed: self.collector.response_times.clone(), censored: censored.clone() };
+        let responses = Responses {
+            committed: self.collector.response_times.clone(),
+            censored: censored.clone(),
+        };
         let (started, unstarted) = (self.result.counters.started, self.result.unstarted);
         OpenLoop {
             arrived: started + unstarted,
@@ -287,7 +290,8 @@ mod tests {
         let counters = TrialCounters { committed: 5, ..TrialCounters::default() };
         let result =
             PartialResult { generator: own, counters, steal: 0.25, ..PartialResult::default() };
-        let mut summary = GeneratorSummary { number: 1, host: "load1".to_owned(), ..Default::default() };
+        let mut summary =
+            GeneratorSummary { number: 1, host: "load1".to_owned(), ..Default::default() };
         result.describe(&mut summary, false);
         let expected = GeneratorSummary {
             number: 1,
@@ -315,7 +319,9 @@ mod tests {
         };
         let mut sum = PartialResult::default();
         let mut summaries = [GeneratorSummary::default(), GeneratorSummary::default()];
-        for (summary, it) in summaries.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)]) {
+        for (summary, it) in
+            summaries.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)])
+        {
             it.describe(summary, true);
             sum.add(it);
         }

@@ -39,7 +39,11 @@ impl StallDetector {
 
     /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
     /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
-    fn check(&mut self, now: u64, read_activity: impl FnOnce() -> CommitActivity) -> Option<Option<u64>> {
+    fn check(
+        &mut self,
+        now: u64,
+        read_activity: impl FnOnce() -> CommitActivity,
+    ) -> Option<Option<u64>> {
         if now.saturating_sub(self.activity.last) < ACTIVITY_AGE_MAX && !self.is_stalled {
             return None;
         }

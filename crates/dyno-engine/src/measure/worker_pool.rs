@@ -2,11 +2,11 @@
 
 use super::interrupt::Interrupters;
 use super::load::{LoadInput, TrialError};
+use super::load_monitor::LoadMonitor;
 use super::open_loop;
 use super::partial_result::{EndedMeasurement, PartialResult};
 use super::stall::{CommitReports, StallDetector};
 use super::start::Start;
-use super::load_monitor::LoadMonitor;
 use crate::arrivals::{Arrivals, DueCounter};
 use crate::client_id::ClientId;
 use crate::fatal::Fatal;

@@ -8,8 +8,8 @@ use crate::measure::worker_pool::WorkerMessage;
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
-use crate::recording::recorder::UNNAMED;
 use crate::recording::client_statistics::StatisticsByClient;
+use crate::recording::recorder::UNNAMED;
 use crate::session::Session;
 use crate::window::{Period, Window};
 use crate::workload::{AfterFailure, Workload};
@@ -130,7 +130,9 @@ impl<W: Workload> Client<W> {
         let mut now = self.window.now();
         for sequence in 0.. {
             let name_in_workload = match has_names {
-                true => self.workload.transaction_name(&mut state, sequence, &mut self.random(sequence)),
+                true => {
+                    self.workload.transaction_name(&mut state, sequence, &mut self.random(sequence))
+                }
                 false => UNNAMED,
             };
             let name = self.native.transaction_name(self.id, name_in_workload);
@@ -204,7 +206,11 @@ impl<W: Workload> Client<W> {
     }
 
     /// Replaces a healthy connection by a new one because the workload requests it.
-    async fn replace_connection(&self, session: &mut Session, period: Period) -> Result<(), NotCommitted> {
+    async fn replace_connection(
+        &self,
+        session: &mut Session,
+        period: Period,
+    ) -> Result<(), NotCommitted> {
         session.close_idle().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, period, reason).await
@@ -220,7 +226,8 @@ impl<W: Workload> Client<W> {
         (own_think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<TransactionStart> {
         let (arrivals, window) = (self.arrivals.as_deref(), &self.window);
-        let pause = think_time(own_think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
+        let pause =
+            think_time(own_think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
         let next = NextStart::new(arrivals, window, self.id, (now, pause), counted);
         if let Some(until) = next.wait_until(window) {
             let until = window.epoch() + Duration::from_nanos(until);
@@ -262,7 +269,9 @@ impl<W: Workload> Client<W> {
                 return Err(NotCommitted::Cut);
             }
             let after_failure = self.workload.after_failure(state, &failure);
-            if let Some(outcome) = self.outcome_after_failure(after_failure, &failure, session, period) {
+            if let Some(outcome) =
+                self.outcome_after_failure(after_failure, &failure, session, period)
+            {
                 return Err(outcome);
             }
             is_in_doubt |= session.is_in_doubt();
@@ -384,7 +393,8 @@ impl<W: Workload> Client<W> {
         }
         let (start, now) = self.take_times();
         let (name, kind) = (self.name.get(), failure.kind);
-        self.recorder.record(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
+        self.recorder
+            .record(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
     }
 
     /// The start of the transaction in progress, and the current time; afterwards none is in
@@ -463,7 +473,8 @@ impl<W: Workload> Client<W> {
                 }
                 Err(error) => {
                     let now = self.window.now();
-                    self.recorder.record(|recorder| recorder.not_connected(error.kind, now, period));
+                    self.recorder
+                        .record(|recorder| recorder.not_connected(error.kind, now, period));
                     session.note_not_connected(&error);
                     failure = error;
                 }

@@ -74,7 +74,8 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// The target of a client after this many switches to the next server. No client leaves its database.
+    /// The target of a client after this many switches to the next server. No client leaves its
+    /// database.
     pub(crate) fn target(
         &self,
         client: ClientId,
@@ -169,7 +170,9 @@ mod tests {
         let databases = |workloads: usize| {
             let all = (0..workloads).map(|_| rush()).collect();
             let clients = NativeClients::new(all, &targets, 0, &load);
-            let of = |client, server_switches| clients.target(ClientId(client), server_switches).0.database.clone();
+            let of = |client, server_switches| {
+                clients.target(ClientId(client), server_switches).0.database.clone()
+            };
             [of(0, 0), of(4, 0), of(4, 1), of(4, 2)]
         };
         assert_eq!(databases(3), ["a", "b", "b", "b"]);

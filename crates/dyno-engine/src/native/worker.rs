@@ -8,8 +8,8 @@ use crate::generator::WorkerMeter;
 use crate::measure::load::TrialError;
 use crate::measure::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
-use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::recording::client_statistics::StatisticsByClient;
+use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::session::Session;
 use crate::window::Window;
 use crate::worker_count::default_workers;
@@ -222,13 +222,18 @@ fn run_clients<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerRepo
         executor.turn(TURN_MAX)?;
         let is_waiting = ready.get() + failed.get() < assignment.clients.len();
         if is_waiting
-            && matches!(assignment.channels.start_receiver.try_recv(), Err(TryRecvError::Disconnected))
+            && matches!(
+                assignment.channels.start_receiver.try_recv(),
+                Err(TryRecvError::Disconnected)
+            )
         {
             // The start was cancelled: connections that are being opened are not needed.
             return Ok(WorkerReport::default());
         }
     }
-    let Ok(window) = assignment.channels.start_receiver.recv() else { return Ok(WorkerReport::default()) };
+    let Ok(window) = assignment.channels.start_receiver.recv() else {
+        return Ok(WorkerReport::default());
+    };
     window.await_epoch();
     *start.borrow_mut() = Some(Arc::clone(&window));
     run_until_end(assignment, &window, &reactor, &mut executor)
@@ -295,7 +300,9 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     let _interruptible =
         session.interrupter().map(|interrupt| assignment.channels.interrupters.add(interrupt));
     assignment.channels.report(WorkerMessage::Ready);
-    let Ok(window) = assignment.channels.start_receiver.recv() else { return WorkerReport::default() };
+    let Ok(window) = assignment.channels.start_receiver.recv() else {
+        return WorkerReport::default();
+    };
     window.await_epoch();
     // The record of a blocking worker includes CPU time and statements of the warm-up, and also its
     // duration.

@@ -40,31 +40,34 @@ pub(crate) fn try_worker_counts<W: Workload>(
     {
         return Ok(Vec::new());
     }
-    measured.get_or_measure((engine, native.targets[0].1.kinds.clone(), input.clients.count()), || {
-        let mut tried = candidates(input.clients.count());
-        for index in (0..tried.len()).chain((0..tried.len()).rev()) {
-            let plan = LoadPlan {
-                workers: Some(tried[index].workers),
-                warmup: TRY_WARMUP,
-                ..LoadPlan { stop: StopRule::Duration(TRY_LENGTH), ..input.load.clone() }
-            };
-            let input = LoadInput {
-                shares_machine: input.shares_machine,
-                is_dead: input.is_dead,
-                ..LoadInput::new(
-                    &input.name,
-                    input.clients.count(),
-                    &plan,
-                    input.seed,
-                    input.interrupts,
-                )
-            };
-            let record = run(&input, &mut ())?;
-            tried[index].per_second +=
-                record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
-        }
-        Ok(tried)
-    })
+    measured.get_or_measure(
+        (engine, native.targets[0].1.kinds.clone(), input.clients.count()),
+        || {
+            let mut tried = candidates(input.clients.count());
+            for index in (0..tried.len()).chain((0..tried.len()).rev()) {
+                let plan = LoadPlan {
+                    workers: Some(tried[index].workers),
+                    warmup: TRY_WARMUP,
+                    ..LoadPlan { stop: StopRule::Duration(TRY_LENGTH), ..input.load.clone() }
+                };
+                let input = LoadInput {
+                    shares_machine: input.shares_machine,
+                    is_dead: input.is_dead,
+                    ..LoadInput::new(
+                        &input.name,
+                        input.clients.count(),
+                        &plan,
+                        input.seed,
+                        input.interrupts,
+                    )
+                };
+                let record = run(&input, &mut ())?;
+                tried[index].per_second +=
+                    record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
+            }
+            Ok(tried)
+        },
+    )
 }
 
 fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {

@@ -12,14 +12,15 @@ pub struct ClientStatistics {
     pub events: u64,
     /// Sum of their response times.
     pub busy: Nanos,
-    /// Shortest of their response times since [`StatisticsByClient::forget_extremes`]; 0 without any.
+    /// Shortest of their response times since [`StatisticsByClient::forget_extremes`]; 0 without
+    /// any.
     pub min: Nanos,
     /// Longest of them.
     pub max: Nanos,
 }
 
-/// The statistics of a client in their own cache line, so that clients on different threads do not slow
-/// each other down.
+/// The statistics of a client in their own cache line, so that clients on different threads do not
+/// slow each other down.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -58,8 +59,8 @@ impl StatisticsByClient {
         Self { ids, slots: ids.iter().map(|_| Slot::default()).collect() }
     }
 
-    /// The statistics as they are now. Those of each client are exact; together they form a consistent snapshot only
-    /// after the clients have ended.
+    /// The statistics as they are now. Those of each client are exact; together they form a
+    /// consistent snapshot only after the clients have ended.
     pub fn iter(&self) -> impl Iterator<Item = ClientStatistics> + '_ {
         self.slots.iter().map(|slot| ClientStatistics {
             events: slot.events.load(Ordering::Relaxed),
@@ -122,7 +123,8 @@ mod tests {
         for latency in [30, 10, 20] {
             statistics.record(1, latency);
         }
-        let expected = ClientStatistics { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
+        let expected =
+            ClientStatistics { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
         assert_eq!(of_first(), expected);
         statistics.forget_extremes();
         assert_eq!(of_first(), ClientStatistics { min: Nanos(0), max: Nanos(0), ..expected });

@@ -505,7 +505,8 @@ mod tests {
         assert!(collector.pop_complete(SECOND).is_none());
         let second = collector.pop_complete(3 * SECOND).expect("it has ended");
         assert_eq!((second.start, second.latency.count), (Nanos(SECOND), 1));
-        let third = collector.pop_complete(3 * SECOND).expect("an interval in which nothing happened");
+        let third =
+            collector.pop_complete(3 * SECOND).expect("an interval in which nothing happened");
         assert_eq!((third.start, third.latency.count), (Nanos(2 * SECOND), 0));
     }
 
@@ -522,7 +523,12 @@ mod tests {
     fn an_interval_holds_what_ended_in_it() {
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         // It began in the first interval.
-        collector.add_samples(&[Sample::new(Occurrence::Committed, 2 * SECOND + 5, 2 * SECOND, true)]);
+        collector.add_samples(&[Sample::new(
+            Occurrence::Committed,
+            2 * SECOND + 5,
+            2 * SECOND,
+            true,
+        )]);
         let counts: Vec<u64> =
             collector.drain_remaining(3 * SECOND).iter().map(|it| it.latency.count).collect();
         assert_eq!(counts, [0, 0, 1]);

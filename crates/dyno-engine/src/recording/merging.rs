@@ -119,7 +119,8 @@ fn merged(by_generator: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
     for samples in by_generator {
         let mut of_generator = collector().mergeable();
         let intervals = collect(&mut of_generator, samples);
-        let text = serde_json::to_string(&(intervals, of_generator.into_state())).expect("it is data");
+        let text =
+            serde_json::to_string(&(intervals, of_generator.into_state())).expect("it is data");
         let (intervals, collector): (Vec<IntervalRecord>, CollectorState) =
             serde_json::from_str(&text).expect("what was written can be read");
         assert!(collector.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
@@ -134,7 +135,9 @@ fn merged(by_generator: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
             };
             intervals.iter().filter(is_new).for_each(|interval| sum.merge(interval));
         }
-        intervals.extend(std::iter::from_fn(|| sum.pop_complete(second.min(SECONDS_COLLECTED) * SECOND)));
+        intervals.extend(std::iter::from_fn(|| {
+            sum.pop_complete(second.min(SECONDS_COLLECTED) * SECOND)
+        }));
     }
     generators.iter().for_each(|(_, collector)| sum.merge_state(collector));
     intervals.extend(sum.drain_remaining(CLOSES));

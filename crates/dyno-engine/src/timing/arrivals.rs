@@ -42,8 +42,16 @@ impl ArrivalSequence {
     fn new(seed: u64, spacing: Spacing, profile: LoadProfile, subset: ClientSubset) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
         let profile = Arc::new(profile);
-        let mut sequence =
-            Self { random, spacing, profile, subset, drawn: 0, area: 0.0, profile_index: 0, next: 0 };
+        let mut sequence = Self {
+            random,
+            spacing,
+            profile,
+            subset,
+            drawn: 0,
+            area: 0.0,
+            profile_index: 0,
+            next: 0,
+        };
         sequence.advance();
         sequence
     }

@@ -13,8 +13,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Length of the grace period after the user has requested the end: most transactions end in it, and
-/// it is too short to be noticed.
+/// Length of the grace period after the user has requested the end: most transactions end in it,
+/// and it is too short to be noticed.
 const SHORTENED_GRACE: Duration = Duration::from_millis(500);
 
 /// Nanoseconds of the clock that [`Instant`] uses on Linux. The arithmetic of instants takes more
@@ -209,7 +209,9 @@ impl Window {
         let is_left = match self.stop {
             StopRule::Duration(_) | StopRule::Rows(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
-            StopRule::Transactions(budget) => self.admitted.fetch_add(1, Ordering::Relaxed) < budget,
+            StopRule::Transactions(budget) => {
+                self.admitted.fetch_add(1, Ordering::Relaxed) < budget
+            }
         };
         is_left.then_some(Period::Measured)
     }
@@ -282,8 +284,8 @@ impl Window {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Handles the user's request to end: transactions in flight get at most [`SHORTENED_GRACE`] from the
-    /// first call on.
+    /// Handles the user's request to end: transactions in flight get at most [`SHORTENED_GRACE`]
+    /// from the first call on.
     pub fn shorten_grace(&self) {
         let ends = self.now().saturating_add(Nanos::from(SHORTENED_GRACE).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
@@ -337,7 +339,8 @@ mod tests {
     fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
-        let work: f64 = starts.iter().map(|start| window.measured_share(*start, start + length)).sum();
+        let work: f64 =
+            starts.iter().map(|start| window.measured_share(*start, start + length)).sum();
         let begun = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
         (work * clients as f64, begun * clients)
     }

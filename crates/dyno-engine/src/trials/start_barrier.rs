@@ -178,7 +178,11 @@ impl BarrierMember {
     }
 
     /// Records its progress, and waits until `until` returns true.
-    fn wait(&self, reached: MemberState, until: impl Fn(&BarrierState) -> bool) -> MutexGuard<'_, BarrierState> {
+    fn wait(
+        &self,
+        reached: MemberState,
+        until: impl Fn(&BarrierState) -> bool,
+    ) -> MutexGuard<'_, BarrierState> {
         if let Some(group) = self.group {
             self.change(|state| state.background[group] = reached);
         }
@@ -218,7 +222,8 @@ impl BarrierMember {
             return Ok(start);
         };
         let state = self.wait(MemberState::Ready, |state| state.start.is_some() || state.may_audit);
-        let start = state.start.as_ref().map(|start| start.for_group(&self.barrier.groups[group].0));
+        let start =
+            state.start.as_ref().map(|start| start.for_group(&self.barrier.groups[group].0));
         start.ok_or(TrialError::Interrupted)
     }
 

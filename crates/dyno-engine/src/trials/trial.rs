@@ -149,8 +149,9 @@ fn with_best_workers<W: Workload, T>(
     run: impl FnOnce(&LoadInput<'_>) -> Result<T, TrialError>,
     generator: fn(&mut T) -> &mut GeneratorRecord,
 ) -> Result<T, TrialError> {
-    let tried =
-        worker_tries::try_worker_counts(native, input, |input, listener| measure_load(native, input, listener))?;
+    let tried = worker_tries::try_worker_counts(native, input, |input, listener| {
+        measure_load(native, input, listener)
+    })?;
     let workers = worker_count::best(&tried).or(input.load.workers);
     let load = LoadPlan { workers, ..input.load.clone() };
     let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;
@@ -225,7 +226,11 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn audit_state(&self) -> AuditState {
         AuditState {
             sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
-            exported_counts: self.workloads.iter().map(|workload| workload.export_counts()).collect(),
+            exported_counts: self
+                .workloads
+                .iter()
+                .map(|workload| workload.export_counts())
+                .collect(),
             ledgers: self.ledgers.iter().map(|ledger| ledger.take()).collect(),
         }
     }
@@ -235,7 +240,10 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         sessions.for_each(|(own, numbers)| own.add(numbers));
         let exported = self.workloads.iter().zip(&audit_state.exported_counts);
         exported.for_each(|(workload, exported)| workload.import_counts(exported));
-        self.ledgers.iter().zip(audit_state.ledgers).for_each(|(ledger, outcomes)| ledger.add(outcomes));
+        self.ledgers
+            .iter()
+            .zip(audit_state.ledgers)
+            .for_each(|(ledger, outcomes)| ledger.add(outcomes));
     }
 
     async fn baseline(
@@ -267,7 +275,9 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn totals(&self, database: usize, all: &Totals) -> Totals {
         match self.has_several_databases() {
             false => all.clone(),
-            true => all.of_names(database * self.names_per_workload()..(database + 1) * self.names_per_workload()),
+            true => all.of_names(
+                database * self.names_per_workload()..(database + 1) * self.names_per_workload(),
+            ),
         }
     }
 
@@ -378,9 +388,9 @@ pub fn run_groups_trial<W: Workload>(
     }
 }
 
-/// Measures the clients of one of several generators ([`LoadInput::of_generator`]): those of a workload, or
-/// of one for each database. `ready` reports that they are ready, and returns when they begin; the
-/// listener receives intervals for the coordinator.
+/// Measures the clients of one of several generators ([`LoadInput::of_generator`]): those of a
+/// workload, or of one for each database. `ready` reports that they are ready, and returns when
+/// they begin; the listener receives intervals for the coordinator.
 ///
 /// # Errors
 /// When the clients cannot begin, and those of `ready`.
@@ -403,8 +413,8 @@ pub fn run_subset<W: Workload>(
     )
 }
 
-/// Like [`run_subset`], for the threads of a script. The coordinator adds the counters of `audit` to
-/// its own.
+/// Like [`run_subset`], for the threads of a script. The coordinator adds the counters of `audit`
+/// to its own.
 ///
 /// # Errors
 /// As [`run_subset`].
@@ -416,7 +426,12 @@ pub fn run_script_subset<S: Script>(
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    measure_subset(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
+    measure_subset(
+        &ScriptClients { script: Arc::new(script), threads, audit },
+        input,
+        ready,
+        listener,
+    )
 }
 
 fn measure_subset(
@@ -587,7 +602,12 @@ fn settle_all(
 
 /// How the trial ended. A system that dies or a user who interrupts after everything was measured
 /// and audited does not end the trial early.
-fn trial_end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
+fn trial_end(
+    audit: &AuditRecord,
+    window: &Window,
+    load: &LoadInput<'_>,
+    is_silent: bool,
+) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
         TrialEnd::Trial

@@ -126,7 +126,12 @@ pub trait Workload: Send + Sync + 'static {
 
     /// The name of a client's transaction, as an index into [`Self::transactions`], from its number
     /// and the random numbers that its attempts will draw. Not called with fewer than two names.
-    fn transaction_name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut Self::Client,
+        _sequence: u64,
+        _random: &mut Random,
+    ) -> u16 {
         0
     }
 

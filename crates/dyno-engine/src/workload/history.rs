@@ -234,9 +234,18 @@ impl Histories {
             Objects::Lists => 2 + 2 * history_max * writes / (keys * LIST_MAX as u64),
         };
         let clients = setting.clients;
-        let table =
-            HistoryTable { objects, keys, sets, clients, has_ledger: options.boolean("ledger"), dialect };
-        if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_CHARACTERS_MAX {
+        let table = HistoryTable {
+            objects,
+            keys,
+            sets,
+            clients,
+            has_ledger: options.boolean("ledger"),
+            dialect,
+        };
+        if objects == Objects::Lists
+            && dialect.has_storage_engines
+            && table.width() > COLUMN_CHARACTERS_MAX
+        {
             let most = (COLUMN_CHARACTERS_MAX / VALUE_TEXT_MAX - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
                 "lists support at most {most} clients here, because each may append two values to \
@@ -264,7 +273,11 @@ impl Histories {
             }
         }
         let writes_twice = random.below(100) < WRITES_TWICE_PERCENT;
-        DrawnOperations { keys, writes_twice, is_rolled_back_first: random.below(100) < self.rollbacks }
+        DrawnOperations {
+            keys,
+            writes_twice,
+            is_rolled_back_first: random.below(100) < self.rollbacks,
+        }
     }
 
     async fn attempt(
@@ -576,7 +589,10 @@ mod tests {
             let create = table(clients);
             let (_, width) = create.split_once("VARCHAR(").expect("a text");
             let width: u64 = width.split_once(')').expect("its width").0.parse().expect("a number");
-            assert!((most..=COLUMN_CHARACTERS_MAX).contains(&width), "{clients}: {width} of {most}");
+            assert!(
+                (most..=COLUMN_CHARACTERS_MAX).contains(&width),
+                "{clients}: {width} of {most}"
+            );
         }
     }
 }

@@ -339,7 +339,12 @@ impl Workload for Http {
         self.weights.as_ref().map_or_else(Vec::new, |_| self.kinds())
     }
 
-    fn transaction_name(&self, _client: &mut HttpClient, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut HttpClient,
+        _sequence: u64,
+        random: &mut Random,
+    ) -> u16 {
         match self.weights.as_deref() {
             None | Some([_]) => 0,
             Some(weights) => {

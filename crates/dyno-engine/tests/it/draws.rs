@@ -41,7 +41,8 @@ fn run_generator(
     );
     let trial = Trial { id: id.to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, Node::alone(null("")), 3, load, seed, &NOBODY);
-    let input = TrialInput { load: input.load.clone().of_generator(generator, generators), ..input };
+    let input =
+        TrialInput { load: input.load.clone().of_generator(generator, generators), ..input };
     let record = run_trial(keys, &input, &mut ()).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)

@@ -6,8 +6,8 @@ use crate::stages::plan;
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    Generators, LoadInput, Node, GeneratorReport, Session, Start, TrialError, TrialInput, run_subset,
-    run_trial,
+    GeneratorReport, Generators, LoadInput, Node, Session, Start, TrialError, TrialInput,
+    run_subset, run_trial,
 };
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Listener};

@@ -40,7 +40,11 @@ impl Listener for Heard {
 
 impl Heard {
     fn new(input: &LoadInput<'_>) -> Self {
-        Self { intervals: Vec::new(), statistics: Arc::clone(&input.client_statistics), events_seen: 0 }
+        Self {
+            intervals: Vec::new(),
+            statistics: Arc::clone(&input.client_statistics),
+            events_seen: 0,
+        }
     }
 }
 
@@ -189,7 +193,10 @@ fn intervals_add_up_to_the_counters_exactly() {
     assert_eq!(sum(|interval| interval.statements[0].1.len()), counters.statements[0].ok);
     let events = counters.committed;
     assert_eq!(counters.outcomes, Outcomes { reads: events, writes: events, others: events });
-    assert_eq!(record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(), record.latency.sum);
+    assert_eq!(
+        record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(),
+        record.latency.sum
+    );
     assert_eq!(record.latency.count, events);
     assert!(
         measured.iter().any(|interval| interval.concurrency > 0),

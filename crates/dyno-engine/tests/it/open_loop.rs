@@ -130,7 +130,10 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
 fn response_time_and_busy_time_start_when_transaction_is_due() {
     let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5));
     assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
-    assert_eq!(record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(), record.latency.sum);
+    assert_eq!(
+        record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(),
+        record.latency.sum
+    );
 }
 
 #[test]

@@ -155,7 +155,8 @@ fn warm_up_is_recorded_apart_and_does_not_count() {
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
     assert_eq!(record.counters.committed, 100);
-    let warmup: u64 = intervals.iter().filter(|i| i.is_warmup).map(|i| i.response_times.len()).sum();
+    let warmup: u64 =
+        intervals.iter().filter(|i| i.is_warmup).map(|i| i.response_times.len()).sum();
     let measured: u64 =
         intervals.iter().filter(|i| !i.is_warmup).map(|i| i.response_times.len()).sum();
     assert!(warmup > 0, "clients work during warm-up");

@@ -51,7 +51,11 @@ impl Observer {
         let (requests, received) = channel();
         let (answer, answers) = channel();
         let run = move || {
-            answer_all(|| ServerQueries::open(&target, &databases, is_local, observe), &received, &answer);
+            answer_all(
+                || ServerQueries::open(&target, &databases, is_local, observe),
+                &received,
+                &answer,
+            );
         };
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;

@@ -162,7 +162,9 @@ fn others<'e>(
     };
     let of_ours: f64 =
         grown.iter().filter(|(pid, _)| own_families.contains(pid)).map(|(_, it)| ticks(it)).sum();
-    let others = grown.iter().filter(|(pid, _)| !own_families.contains(pid) && !kernel_families.contains(pid));
+    let others = grown
+        .iter()
+        .filter(|(pid, _)| !own_families.contains(pid) && !kernel_families.contains(pid));
     let others =
         others.map(|(pid, grown)| (to.processes[pid].name.as_str(), ticks(grown))).collect();
     (others, (worked - of_ours).max(0.0))

@@ -39,11 +39,8 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
     let mut command = Command::new(&program);
     let output = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
     let output = output.map(|answer| answer.text).unwrap_or_default();
-    let version = output
-        .split_whitespace()
-        .skip_while(|word| *word != "version")
-        .nth(1)
-        .unwrap_or_default();
+    let version =
+        output.split_whitespace().skip_while(|word| *word != "version").nth(1).unwrap_or_default();
     Ok((program, version.to_owned()))
 }
 

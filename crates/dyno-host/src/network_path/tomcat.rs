@@ -105,7 +105,8 @@ pub(super) fn start(
     options: &StartOptions,
 ) -> Result<RunningPath, HostError> {
     let Found { java, home, .. } = locate(plan)?;
-    let mut run_directory = RunDirectory::make(plan.kind.name(), "application server", &USERS, options)?;
+    let mut run_directory =
+        RunDirectory::make(plan.kind.name(), "application server", &USERS, options)?;
     let owner = run_directory.owner;
     let beside = std::env::temp_dir();
     let inside = ["conf", "lib", "logs", "temp", "webapps", "work"];

@@ -115,8 +115,8 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
 /// A key with its range; `None` for an empty table, one that may not be read, and one whose values
 /// are too large to be drawn.
 fn range(session: &mut ControlConnection, table: &str, key: KeyInfo) -> Option<KeyInfo> {
-    let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
-    let row = session.rows(&asked).ok()?.pop()?;
+    let query = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
+    let row = session.rows(&query).ok()?.pop()?;
     let mut ends = row.into_iter().map(|field| field?.parse().ok());
     Some(KeyInfo { first: ends.next()??, last: ends.next()??, ..key })
 }

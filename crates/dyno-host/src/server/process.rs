@@ -228,8 +228,9 @@ pub(crate) fn own_folder(
     let folders =
         [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
     let is_safe = |folder: &&PathBuf| {
-        visitor
-            .is_none_or(|visitor| is_protected(folder) && check_parent(folder, Some(visitor)).is_ok())
+        visitor.is_none_or(|visitor| {
+            is_protected(folder) && check_parent(folder, Some(visitor)).is_ok()
+        })
     };
     let Some(folder) = folders.iter().find(is_safe) else {
         return Err(format!(

@@ -21,7 +21,8 @@ impl RunningServer {
     /// When it has no data folder, did not end cleanly, or the folder cannot be kept. Nothing is
     /// left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
-        let (Some(mut supervisor), Some(location)) = (self.supervisor.take(), self.data_location.take())
+        let (Some(mut supervisor), Some(location)) =
+            (self.supervisor.take(), self.data_location.take())
         else {
             return Err(uncopied(
                 Path::new("-"),

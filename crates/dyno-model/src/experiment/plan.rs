@@ -2,7 +2,7 @@
 //! `plan.json`.
 
 use crate::catalog::WorkloadOptions;
-use crate::fault::{FaultTarget, FaultPlan};
+use crate::fault::{FaultPlan, FaultTarget};
 use crate::front::FrontMatter;
 use crate::launcher::LauncherPlan;
 use crate::limit::{Limit, LimitMetric};

@@ -252,7 +252,11 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
 }
 
 /// Deviations of the trial from what was requested.
-fn cut_short(record: &TrialRecord, facts: &Facts, requirements: &TrialRequirements<'_>) -> Vec<Warning> {
+fn cut_short(
+    record: &TrialRecord,
+    facts: &Facts,
+    requirements: &TrialRequirements<'_>,
+) -> Vec<Warning> {
     let cut_short = |reason: &Reason| Warning::CutShort { reason: reason.clone() };
     let mut warnings: Vec<Warning> = facts.problems.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
@@ -268,7 +272,11 @@ fn cut_short(record: &TrialRecord, facts: &Facts, requirements: &TrialRequiremen
 }
 
 /// The part of a stop rule by count that was not reached before the time limit.
-fn missing(record: &TrialRecord, facts: &Facts, requirements: &TrialRequirements<'_>) -> Option<Reason> {
+fn missing(
+    record: &TrialRecord,
+    facts: &Facts,
+    requirements: &TrialRequirements<'_>,
+) -> Option<Reason> {
     let wanted = match requirements.load.stop {
         StopRule::Transactions(wanted) => wanted,
         StopRule::TransactionsPerClient(each) => each.saturating_mul(requirements.clients.into()),

@@ -342,9 +342,8 @@ fn measured(
     let fields = load.map(|(table, span)| Fields::new(&keys::LOAD, table, span, problems));
     let clients = fields.as_ref().map_or_else(Vec::new, load::clients);
     let combinations = match (workload, load) {
-        (Some(workload), Some(load)) => {
-            VariedTables { workload, load, clients: &clients, factors }.combinations(known, problems)
-        }
+        (Some(workload), Some(load)) => VariedTables { workload, load, clients: &clients, factors }
+            .combinations(known, problems),
         (Some((table, span)), None) if !factors::vary_kind(factors) => {
             workload::read(table, span, KindSource::Table, known, problems);
             Vec::new()

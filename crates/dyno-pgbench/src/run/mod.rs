@@ -27,7 +27,8 @@ use distributed::PgbenchWork;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, open_files};
 use dyno_engine::schema;
 use dyno_engine::{
-    DistributedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_distributed_load, run_load,
+    DistributedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_distributed_load,
+    run_load,
 };
 use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};

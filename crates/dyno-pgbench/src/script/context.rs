@@ -149,7 +149,11 @@ impl Context {
             Nature::Code => {}
         }
         if at > 0 && (continues_name(text[at - 1]) || text[at - 1] == b'$') {
-            return if self.is_in_brackets() { VariableContext::Slice } else { VariableContext::Joined };
+            return if self.is_in_brackets() {
+                VariableContext::Slice
+            } else {
+                VariableContext::Joined
+            };
         }
         self.end_word();
         let is_item = self.signs.ends_with(',') || self.signs.is_empty() && self.word == "by";

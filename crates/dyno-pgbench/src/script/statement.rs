@@ -268,7 +268,11 @@ impl Cut {
             pieces.extend(self.fixed(copied..at, syntax));
             let slot = names.slot(&self.text[at + 1..=at + length]);
             let context = scanner.context_of(bytes, at, self.natures[at]);
-            pieces.push(Piece::Variable { slot, context, is_in_brackets: scanner.is_in_brackets() });
+            pieces.push(Piece::Variable {
+                slot,
+                context,
+                is_in_brackets: scanner.is_in_brackets(),
+            });
             scanner.pass_variable();
             at += 1 + length;
             copied = at;
@@ -355,7 +359,11 @@ impl Sql {
                 Piece::Text(Fixed { text, escaped }) => {
                     self.template.push_str(escaped.as_ref().unwrap_or(text));
                 }
-                Piece::Variable { slot, context: VariableContext::Quoted | VariableContext::Comment, .. } => {
+                Piece::Variable {
+                    slot,
+                    context: VariableContext::Quoted | VariableContext::Comment,
+                    ..
+                } => {
                     self.template.push(':');
                     self.template.push_str(names.name(*slot));
                 }

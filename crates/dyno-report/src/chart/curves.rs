@@ -487,7 +487,8 @@ fn draw_markers(drawing: &mut Drawing, curve: &Curve, coordinates: &PanelCoordin
             drawing.marker("mark", curve.slot, position, &point.tooltip);
         }
     }
-    let others: Vec<_> = others.into_iter().filter_map(|point| coordinates.point(i, point)).collect();
+    let others: Vec<_> =
+        others.into_iter().filter_map(|point| coordinates.point(i, point)).collect();
     drawing.markers("mark", curve.slot, &others);
     drawing.close();
 }
@@ -508,8 +509,12 @@ fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, coordinates: &PanelCoo
         })
         .collect();
     let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-    let placed =
-        spread_out(&wanted, SMALL + 4.0, coordinates.frame.top + 2.0, coordinates.frame.bottom - 2.0);
+    let placed = spread_out(
+        &wanted,
+        SMALL + 4.0,
+        coordinates.frame.top + 2.0,
+        coordinates.frame.bottom - 2.0,
+    );
     let left = coordinates.frame.right + 4.0;
     for ((curve, (x, y)), label) in ends.into_iter().zip(placed) {
         drawing.open(&curve.class());

@@ -115,7 +115,10 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tic
         super::scale::ScaleKind::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
     };
     let label = |value: f64| axis_label(quantity, value, step_for(value));
-    values.into_iter().map(|value| Tick { position: scale.at(value), label: label(value) }).collect()
+    values
+        .into_iter()
+        .map(|value| Tick { position: scale.at(value), label: label(value) })
+        .collect()
 }
 
 /// Width of the labels of a y axis, including their distance to the axis.
@@ -135,16 +138,19 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
 
 /// The grid lines of the y axis, without labels.
 pub(crate) fn y_grid(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    let rules: Vec<_> =
-        ticks.iter().map(|tick| ((frame.left, tick.position), (frame.right, tick.position))).collect();
+    let rules: Vec<_> = ticks
+        .iter()
+        .map(|tick| ((frame.left, tick.position), (frame.right, tick.position)))
+        .collect();
     drawing.lines("grid", &rules);
 }
 
 /// The x axis: base line, tick marks, and as many labels as fit without overlap. The first and the
 /// last label take precedence, then labels from left to right.
 pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    let strokes =
-        ticks.iter().map(|tick| ((tick.position, frame.bottom), (tick.position, frame.bottom + 4.0)));
+    let strokes = ticks
+        .iter()
+        .map(|tick| ((tick.position, frame.bottom), (tick.position, frame.bottom + 4.0)));
     let base = ((frame.left, frame.bottom), (frame.right, frame.bottom));
     drawing.lines("axis", &[base].into_iter().chain(strokes).collect::<Vec<_>>());
     if ticks.iter().any(|tick| !tick.label.is_empty()) {

@@ -108,7 +108,8 @@ impl GrowthPanel {
             let class = if curve.is_published { " published" } else { "" };
             drawing.open(&format!("{}{class}", curve.slot.class()));
             let known = |mark: &CurvePoint| mark.value.filter(|value| value.is_finite());
-            let line = curve.marks.iter().map(|mark| known(mark).map(|value| position(mark.x, value)));
+            let line =
+                curve.marks.iter().map(|mark| known(mark).map(|value| position(mark.x, value)));
             drawing.curve("curve", &line.collect::<Vec<_>>());
             let bars = curve.marks.iter().filter_map(|mark| {
                 let (low, high) =

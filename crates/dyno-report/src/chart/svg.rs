@@ -173,8 +173,12 @@ impl Drawing {
 
     /// A label of a column or row: the name of the coordinate that varies, and its value.
     pub(crate) fn label_at(&mut self, axis: char, position: f64, text: &str) {
-        let _ =
-            write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(position), escaped(text));
+        let _ = write!(
+            self.body,
+            r#"<text {axis}="{}">{}</text>"#,
+            coordinate(position),
+            escaped(text)
+        );
     }
 
     /// Closes the most recently opened group.

@@ -136,9 +136,8 @@ impl TopologyChart {
                 (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL)
             };
             let width = (column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING).min(widest);
-            boxes.push(
-                column.iter().map(|node| Drawn { left, ..Drawn::of(node, width) }).collect(),
-            );
+            boxes
+                .push(column.iter().map(|node| Drawn { left, ..Drawn::of(node, width) }).collect());
             left += width + GAP;
         }
         let height =

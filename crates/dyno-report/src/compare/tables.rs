@@ -5,8 +5,8 @@ use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, columns, compare, fill, headings, names};
 use crate::metrics;
-use crate::table_builder::TableBuilder;
 use crate::table::{Form, Table};
+use crate::table_builder::TableBuilder;
 use crate::words;
 use dyno_analysis::compare::model::{
     ByRanks, CompareModel, ConfigurationPair, MetricPair, SideFigures,

@@ -2,8 +2,8 @@
 
 use crate::cell::Cell;
 use crate::messages::{Lang, columns, fill, headings, names, notes};
-use crate::table_builder::TableBuilder;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::tables::by_line;
 use crate::{figures, words};
 use dyno_analysis::model::{AnomalyExample, FoundAnomaly, ReportModel};

@@ -53,8 +53,9 @@ impl<R> TableBuilder<R> {
             index,
             clients: model.configurations[index].clients,
         };
-        let builder = TableBuilder::grouped(rows, |(index, _)| [model.series_of(*index).label.clone()])
-            .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
+        let builder =
+            TableBuilder::grouped(rows, |(index, _)| [model.series_of(*index).label.clone()])
+                .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
         Self { rows: builder.rows.into_iter().map(|(_, row)| row).collect(), table: builder.table }
     }
 

@@ -10,8 +10,8 @@ use crate::metrics::{
     DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, NAMED, OUTCOMES, PART,
     PER_TRANSACTION, RESOURCES, STAGE, STEP, TIMES, TRIAL,
 };
-use crate::table_builder::TableBuilder;
 use crate::table::{Form, Table};
+use crate::table_builder::TableBuilder;
 use crate::{notes, words};
 use dyno_analysis::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Figures, KindCount,
@@ -82,21 +82,27 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
     let most = model.searches.first().map_or(Metric::HighestRate, |row| row.metric().into());
     let found = |row: &SearchRow| model.estimate(row.configuration, row.metric());
     let repeats = |row: &SearchRow| found(row).map_or(0, |found| found.repeats).to_string();
-    TableBuilder::of_configurations(model, model.searches.iter().map(|row| (row.configuration, row)))
-        .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
-        .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
-        .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
-        .half_width(|row| found(row))
-        .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
-        .table()
+    TableBuilder::of_configurations(
+        model,
+        model.searches.iter().map(|row| (row.configuration, row)),
+    )
+    .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
+    .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
+    .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
+    .half_width(|row| found(row))
+    .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
+    .table()
 }
 
 /// The parts of a scope, with their names and figures.
 fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Metric]) -> Table {
-    TableBuilder::of_configurations(model, by_line(model, model.parts(scope), |row| row.configuration))
-        .left(name, |row| Cell::text(&row.name))
-        .estimates(shown, |row| of_part(model, row))
-        .table()
+    TableBuilder::of_configurations(
+        model,
+        by_line(model, model.parts(scope), |row| row.configuration),
+    )
+    .left(name, |row| Cell::text(&row.name))
+    .estimates(shown, |row| of_part(model, row))
+    .table()
 }
 
 /// Figures of a part, and the number of valid trials of its configuration.
@@ -347,8 +353,8 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
 
 /// Variance components of each ratio of the primary metric, and how to reduce them.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
-    let asked = model.questions.iter().filter(|it| it.metric == model.primary_metric);
-    let rows = asked.filter_map(|it| Some((it, it.scatter?.ratio?)));
+    let questions = model.questions.iter().filter(|it| it.metric == model.primary_metric);
+    let rows = questions.filter_map(|it| Some((it, it.scatter?.ratio?)));
     let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
     TableBuilder::of_pairs(rows, |(it, _)| [it.subject.clone(), it.baseline.clone()])
         .right(&headings::RATIO_ERROR, |(_, ratio)| {
@@ -457,12 +463,14 @@ pub(crate) fn statements<'a>(
         let transaction = (headings::TRANSACTION.text(lang), &table.transaction);
         [transaction].into_iter().chain(others).map(|(name, row)| (table.configuration, name, row))
     });
-    TableBuilder::grouped(rows, |(configuration, ..)| [names::configuration(model, *configuration, lang)])
-        .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
-        .right(&headings::OK, |(.., row)| Cell::count(row.ok))
-        .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
-        .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
-        .table()
+    TableBuilder::grouped(rows, |(configuration, ..)| {
+        [names::configuration(model, *configuration, lang)]
+    })
+    .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
+    .right(&headings::OK, |(.., row)| Cell::count(row.ok))
+    .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
+    .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
+    .table()
 }
 
 /// The commands of a configuration in the format of test reports.
@@ -606,12 +614,12 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn requested_settings(model: &ReportModel, lang: Lang) -> Table {
     let systems = model.provenance.systems.iter();
     let rows = systems.flat_map(|system| {
-        system.requested_settings.iter().map(move |(name, asked)| (system, name, asked))
+        system.requested_settings.iter().map(move |(name, requested)| (system, name, requested))
     });
     TableBuilder::of(rows)
         .left(&headings::SYSTEM, |(system, ..)| Cell::text(&system.name))
         .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
-        .left(&page::PAGE_ASKED, |(.., asked)| Cell::text(*asked))
+        .left(&page::PAGE_ASKED, |(.., requested)| Cell::text(*requested))
         .left(&page::PAGE_READ_BACK, |(system, name, _)| {
             Cell::text_or_absent(names::setting_read(system, name, lang))
         })
@@ -625,7 +633,9 @@ pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
             series.points.iter().map(|point| (point.clients.to_string(), point.value));
         let over_rows =
             series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
-        over_clients.chain(over_rows).map(move |(clients_or_rows, value)| (series, clients_or_rows, value))
+        over_clients
+            .chain(over_rows)
+            .map(move |(clients_or_rows, value)| (series, clients_or_rows, value))
     });
     TableBuilder::of(rows)
         .left(&headings::SERIES, |(series, ..)| Cell::text(&series.series))

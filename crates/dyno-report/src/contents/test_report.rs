@@ -4,8 +4,8 @@
 
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
-use crate::table_builder::TableBuilder;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::{cell::Cell, notes, sections, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
 use dyno_model::front::FrontMatter;
@@ -61,7 +61,10 @@ pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let all = vec![
         Section { title: &headings::REVISIONS, elements: revisions(&front) },
         Section { title: &headings::PURPOSE, elements: text(front.purpose, &model.description) },
-        Section { title: &headings::USAGE, elements: text(front.usage, texts::NOTE_USAGE.text(lang)) },
+        Section {
+            title: &headings::USAGE,
+            elements: text(front.usage, texts::NOTE_USAGE.text(lang)),
+        },
         Section { title: &headings::SUMMARY, elements: summary(model, lang) },
         Section { title: &headings::DETAILED, elements: detailed(model, lang) },
         Section { title: &headings::TEST_ENVIRONMENT, elements: environment(model, lang) },
@@ -94,7 +97,11 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Element> {
     }
     let others = sections::loads(model, lang).into_iter().chain(sections::faults(model, lang));
     for section in others.chain(sections::kept(model, lang)).chain(sections::errors(model, lang)) {
-        elements.extend([heading(section.heading, lang), Element::Table(section.table), Element::Text(section.note)]);
+        elements.extend([
+            heading(section.heading, lang),
+            Element::Table(section.table),
+            Element::Text(section.note),
+        ]);
     }
     elements
 }

@@ -16,7 +16,8 @@
 
 use crate::messages::Lang;
 use dyno_analysis::model::{
-    ConfigurationRow, Figure, Figures, KindCount, PartKind, Range, ReportModel, Scope, TrialRow, Unit,
+    ConfigurationRow, Figure, Figures, KindCount, PartKind, Range, ReportModel, Scope, TrialRow,
+    Unit,
 };
 use dyno_model::printable;
 use serde::Serialize;
@@ -167,7 +168,12 @@ fn configuration_lines(document: &mut CsvDocument, model: &ReportModel, configur
     document.figures(model, &owner, &row.figures);
     for (what, kinds) in [("failed", &row.failed_by_kind), ("retries", &row.retries_by_kind)] {
         for KindCount { kind, count } in kinds {
-            document.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
+            document.figure(
+                model,
+                &owner,
+                (&format!("{what}:{kind}"), Unit::Count),
+                (*count).into(),
+            );
         }
     }
     for error in &row.errors.0 {

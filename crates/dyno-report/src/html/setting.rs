@@ -8,8 +8,8 @@ use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, fill, headings, names, notes, page};
 use crate::notes::{Loops, with_values};
-use crate::table_builder::TableBuilder;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -106,9 +106,9 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
                     th.l scope="col" { (page.text(&page::PAGE_ASKED)) }
                     th.l scope="col" { (page.text(&page::PAGE_READ_BACK)) }
                 } }
-                tbody { @for (name, asked) in &system.requested_settings { tr {
+                tbody { @for (name, requested) in &system.requested_settings { tr {
                     th scope="row" { (name) }
-                    td { (asked) }
+                    td { (requested) }
                     td { @match names::setting_read(system, name, page.lang) {
                         Some(read) => (read),
                         None => (page.text(&headings::ABSENT)),

@@ -48,7 +48,8 @@ mod tests {
 
     /// Errors in the texts of a language.
     fn faults(lang: &Language<Texts>) -> Vec<String> {
-        let names = |text| placeholders(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+        let names =
+            |text| placeholders(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
         let mut faults = Vec::new();
         for message in columns::ALL.iter().chain(ALL.iter().copied().flatten()) {
             let (text, declared) = (message.text(lang), names(message.text(EN)));

@@ -114,7 +114,12 @@ mod tests {
     fn a_history_is_written_in_order_of_time_in_the_format_of_elle() {
         let write = |object, value| Operation::Write { object, value };
         let attempts = vec![
-            attempt(1, (20, Some(40)), AttemptOutcome::Committed, vec![read(3, &[2, 5]), write(3, 7)]),
+            attempt(
+                1,
+                (20, Some(40)),
+                AttemptOutcome::Committed,
+                vec![read(3, &[2, 5]), write(3, 7)],
+            ),
             attempt(
                 1,
                 (41, Some(50)),
@@ -152,8 +157,9 @@ mod tests {
 
     #[test]
     fn a_long_history_is_returned_in_pieces_without_a_gap() {
-        let attempts = (0..LINES as u64)
-            .map(|at| attempt(0, (2 * at, Some(2 * at + 1)), AttemptOutcome::Committed, Vec::new()));
+        let attempts = (0..LINES as u64).map(|at| {
+            attempt(0, (2 * at, Some(2 * at + 1)), AttemptOutcome::Committed, Vec::new())
+        });
         let history =
             History { objects: Objects::Registers, clients: 1, attempts: attempts.collect() };
         let parts: Vec<String> = parts(&history).collect();

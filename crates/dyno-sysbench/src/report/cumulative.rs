@@ -99,7 +99,8 @@ fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
 
 fn fairness(snapshot: &Snapshot) -> String {
     let events: Vec<f64> = snapshot.client_statistics.iter().map(|it| it.events as f64).collect();
-    let busy: Vec<f64> = snapshot.client_statistics.iter().map(|it| it.busy.as_secs_f64()).collect();
+    let busy: Vec<f64> =
+        snapshot.client_statistics.iter().map(|it| it.busy.as_secs_f64()).collect();
     let ((events, events_spread), (busy, busy_spread)) = (spread(&events), spread(&busy));
     format!(
         "\nThreads fairness:\n    events \
@@ -112,8 +113,11 @@ fn fairness(snapshot: &Snapshot) -> String {
 fn threads(snapshot: &Snapshot) -> Vec<Message> {
     let mut messages = vec![(Level::Debug, "Verbose per-thread statistics:\n".to_owned())];
     for (number, statistics) in snapshot.client_statistics.iter().enumerate() {
-        let mean =
-            if statistics.events == 0 { 0.0 } else { statistics.busy.as_secs_f64() / statistics.events as f64 };
+        let mean = if statistics.events == 0 {
+            0.0
+        } else {
+            statistics.busy.as_secs_f64() / statistics.events as f64
+        };
         messages.push((
             Level::Debug,
             format!(

@@ -166,8 +166,11 @@ fn interval_lines_have_the_fields_that_parsers_expect() {
 
 #[test]
 fn a_run_without_events_is_all_zeros() {
-    let nothing =
-        Snapshot { threads: 1, client_statistics: vec![ClientStatistics::default()], ..Snapshot::default() };
+    let nothing = Snapshot {
+        threads: 1,
+        client_statistics: vec![ClientStatistics::default()],
+        ..Snapshot::default()
+    };
     let report = text("--histogram", &nothing, true);
     assert!(report.contains("         95th percentile:                        0.00\n"), "{report}");
     assert!(!report.contains("NaN") && !report.contains("inf"), "{report}");

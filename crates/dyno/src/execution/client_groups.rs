@@ -37,7 +37,8 @@ impl Background<'_> {
                 ..TrialInput::new(self.trial.clone(), nodes, clients, &group.load, seed, self.count)
             };
             input.load.shares_machine = self.shares_machine;
-            let generators = self.distributed.map(|distributed| distributed.background(&group, &input));
+            let generators =
+                self.distributed.map(|distributed| distributed.background(&group, &input));
             input.generators = generators.as_ref().map(|it| it as &dyn Generators);
             AnyWorkload::run(vec![workload], &input, listener)
         };

@@ -39,8 +39,8 @@ impl Clock {
         time.saturating_duration_since(self.origin).as_nanos() as u64
     }
 
-    /// Takes an answer: the question left at `sent_at`, the generator's clock showed `generator_time`, and
-    /// the answer arrives `now`.
+    /// Takes an answer: the question left at `sent_at`, the generator's clock showed
+    /// `generator_time`, and the answer arrives `now`.
     pub(super) fn answered(&mut self, sent_at: u64, generator_time: u64, now: u64) {
         let error = now.saturating_sub(sent_at).div_ceil(2);
         let nanos = generator_time as i64 - (sent_at + error) as i64;

@@ -12,7 +12,7 @@ use super::secure;
 use crate::failure::Failure;
 use dyno_drivers::open_files::raise_limit;
 use dyno_engine::loading::{LoadReport, Loading, load_ranges};
-use dyno_engine::{LoadInput, GeneratorReport, Start, TrialError};
+use dyno_engine::{GeneratorReport, LoadInput, Start, TrialError};
 use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
 use dyno_model::reason::Reason;
@@ -110,7 +110,8 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 
 /// Measures its clients of a client group and reports its result.
 fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
-    let measured = catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, reports, shared)));
+    let measured =
+        catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, reports, shared)));
     let report = match measured {
         Ok(Ok(report)) => report,
         Ok(Err(error)) => GeneratorReport::Failed(error.into()),
@@ -269,7 +270,8 @@ fn origin() -> Instant {
     *ORIGIN.get_or_init(Instant::now)
 }
 
-/// Measures its clients of a client group; `start` receives the time of the clock at which all begin.
+/// Measures its clients of a client group; `start` receives the time of the clock at which all
+/// begin.
 pub(super) fn run_assignment(
     assignment: &Assignment,
     start: &Receiver<u64>,
@@ -301,7 +303,8 @@ pub(super) fn run_assignment(
     let mut listener = reports.clone();
     let own = reports.clone();
     let say = move |text: &str| own.send(GeneratorReport::Message(text.to_owned()));
-    let result = work.run_subset((&targets, assignment.spare), &input, ready, &mut listener, say)?;
+    let result =
+        work.run_subset((&targets, assignment.spare), &input, ready, &mut listener, say)?;
     Ok(GeneratorReport::Done(Box::new(result)))
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages. Both programs must have the same one, and the same version of dyno.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// What a generator says first. It stays as it is in all versions, so that another version can be
 /// named.

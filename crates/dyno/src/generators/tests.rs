@@ -11,7 +11,7 @@ use super::trial::DistributedTrial;
 use crate::interrupt::Interrupts;
 use crate::workload::{AnyWorkload, catalog};
 use crate::workload_set::WorkloadSet;
-use dyno_engine::{Node, GeneratorReport, TrialInput};
+use dyno_engine::{GeneratorReport, Node, TrialInput};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::latency;
@@ -146,7 +146,8 @@ impl Sent {
         let ((go, orders), (reports, sent)) = (channel(), channel());
         go.send(clock() + SECOND).expect("it is held");
         let reports = Reports(0, reports);
-        let done = run_assignment(&few, &orders, &reports, &Shared::default()).expect("it is measured");
+        let done =
+            run_assignment(&few, &orders, &reports, &Shared::default()).expect("it is measured");
         let is_interval = |(_, report)| match report {
             GeneratorReport::Interval(interval) => Some(*interval),
             _ => None,

@@ -7,7 +7,8 @@ use super::message::{Assignment, CoordinatorMessage, SentTarget};
 use crate::interrupt::Interrupts;
 use crate::workload::WorkloadSpec;
 use dyno_engine::{
-    DistributedLoad, GeneratorSource, Generators, LoadInput, GeneratorReport, TrialError, TrialInput,
+    DistributedLoad, GeneratorReport, GeneratorSource, Generators, LoadInput, TrialError,
+    TrialInput,
 };
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::{ClientGroup, GroupRole};

@@ -168,7 +168,8 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         (1_000_000, 2_000_000.0, 3_000_000)
     );
     let TimeSeries::Samples(samples) = reading.time_series else { panic!("all times are known") };
-    let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.response_times.len()).collect();
+    let committed: Vec<u64> =
+        sample::intervals(&samples).map(|it| it.response_times.len()).collect();
     assert_eq!(committed, [3]);
     let broken =
         transaction_log::read(&["0 1 1000 0 1700000100 500000\n0 2 30".to_owned()]).map(|_| ());

@@ -142,7 +142,9 @@ impl AnyWorkload {
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
         match WorkloadsByKind::new(all) {
-            WorkloadsByKind::Native(all) => Native::run_subset(all, targets, input, ready, listener),
+            WorkloadsByKind::Native(all) => {
+                Native::run_subset(all, targets, input, ready, listener)
+            }
             WorkloadsByKind::Sql(all) => run_subset(all, targets, input, ready, listener),
             WorkloadsByKind::Lua(lua) => lua.run_subset(targets, input, ready, listener),
         }

@@ -50,7 +50,8 @@ struct SharedServer {
     turn: Mutex<()>,
 }
 
-static SERVERS: [SharedServer; 3] = [const { SharedServer { server: OnceLock::new(), turn: Mutex::new(()) } }; 3];
+static SERVERS: [SharedServer; 3] =
+    [const { SharedServer { server: OnceLock::new(), turn: Mutex::new(()) } }; 3];
 
 fn shared(kind: ServerKind) -> &'static SharedServer {
     match kind {

@@ -2,7 +2,9 @@
 
 use crate::analyse;
 use crate::limits::limits;
-use crate::model::{Conclusion, Figures, LimitVerdict, Metric, PartKind, PartRow, ReportModel, Scope};
+use crate::model::{
+    Conclusion, Figures, LimitVerdict, Metric, PartKind, PartRow, ReportModel, Scope,
+};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::WorkloadOptions;

@@ -85,7 +85,9 @@ fn side_values(
     let (mut by_block, mut is_known) = (BTreeMap::new(), true);
     for trial in view.plan().trials.iter().filter(|trial| trial.configuration == configuration) {
         let trial_data = trials.iter().find(|trial_data| trial_data.record.trial.id == trial.id);
-        match trial_data.and_then(|trial_data| trial_data.step(from, to).filter(|_| trial_data.is_usable())) {
+        match trial_data
+            .and_then(|trial_data| trial_data.step(from, to).filter(|_| trial_data.is_usable()))
+        {
             Some(step) => {
                 is_known &= step.is_measured;
                 by_block.insert(trial.block, step.rows_per_second);
@@ -129,8 +131,9 @@ fn milestones(view: &View<'_>, trials: &[GrowingTrial<'_>], before: u64) -> Vec<
 
 fn equal_steps(from: u64, to: u64) -> Vec<u64> {
     let length = to.saturating_sub(from);
-    let share =
-        |step: u64| from + (u128::from(length) * u128::from(step) / u128::from(STEPS_DEFAULT)) as u64;
+    let share = |step: u64| {
+        from + (u128::from(length) * u128::from(step) / u128::from(STEPS_DEFAULT)) as u64
+    };
     let mut steps: Vec<u64> = (1..=STEPS_DEFAULT).map(share).filter(|rows| *rows > from).collect();
     steps.dedup();
     steps
@@ -212,9 +215,13 @@ impl<'a> GrowingTrial<'a> {
     fn step(&self, from: u64, to: u64) -> Option<Step> {
         let (begin, end) = (self.time_at(from as f64)?, self.time_at(to as f64)?);
         let is_long_enough = end - begin >= STEP_SECONDS_MIN;
-        let resources =
-            if is_long_enough { resources::resource_use(self.samples, begin, end) } else { ResourceUse::default() };
-        let touched = self.rows_over_time.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
+        let resources = if is_long_enough {
+            resources::resource_use(self.samples, begin, end)
+        } else {
+            ResourceUse::default()
+        };
+        let touched =
+            self.rows_over_time.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
         let interval = touched.map(|pair| pair[1].0 - pair[0].0).fold(0.0, f64::max);
         (end > begin).then(|| Step {
             rows_per_second: (to - from) as f64 / (end - begin),
@@ -228,7 +235,8 @@ impl<'a> GrowingTrial<'a> {
         let intervals = self.rows_over_time.len() - 1;
         let intervals_per_point = intervals.div_ceil(POINTS_MAX).max(1);
         let is_point = |from: usize, to: usize| {
-            to - from >= intervals_per_point && is_rate(self.rows_over_time[to].0 - self.rows_over_time[from].0)
+            to - from >= intervals_per_point
+                && is_rate(self.rows_over_time[to].0 - self.rows_over_time[from].0)
         };
         let mut boundaries = vec![0];
         for end in 1..=intervals {

@@ -141,15 +141,18 @@ fn tested_limit(view: &View<'_>, limit: &Limit, configuration: usize) -> TestedL
         if limit.metric.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
     // The true value behind a lower bound may lie beyond the limit.
-    let p_values =
-        p_values.map(|(unmet, met)| (if row.is_bound { 1.0 } else { unmet }, met));
+    let p_values = p_values.map(|(unmet, met)| (if row.is_bound { 1.0 } else { unmet }, met));
     TestedLimit { row, p_unmet_and_met: p_values }
 }
 
 /// Figures of a metric, over the trials that are compared. If they have too few transactions for a
 /// percentile, a lower one is a lower bound of it: it can fail the limit, and never pass it. Which
 /// one follows from the numbers of transactions only, so the test keeps its level.
-fn test_figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Option<LimitTest> {
+fn test_figures(
+    view: &View<'_>,
+    metric: ComparisonMetric,
+    row: &mut LimitRow,
+) -> Option<LimitTest> {
     let of = |metric| match &row.part {
         None => trial_figures(view, row.configuration, metric),
         Some(part) => parts::figures(view, row.configuration, part, metric),

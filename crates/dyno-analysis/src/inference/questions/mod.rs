@@ -118,7 +118,11 @@ pub(crate) fn answer(
     Some(Answer {
         test: RatioTest::of(contrast.estimate, contrast.error, contrast.degrees, blocks)
             .at_interim(view.levels),
-        scatter: Some(model.scatter(&strata, contrast.error, within(view, metric, &configurations))),
+        scatter: Some(model.scatter(
+            &strata,
+            contrast.error,
+            within(view, metric, &configurations),
+        )),
         interactions: interactions
             .iter()
             .filter_map(|interaction| model.interaction(interaction, share))

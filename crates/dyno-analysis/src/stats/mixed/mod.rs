@@ -232,9 +232,11 @@ impl Design {
         // L⁻¹R and K⁻¹R, one row per group.
         let lower_columns: Vec<Vec<f64>> =
             (0..groups).map(|group| lower.forward(&column(group))).collect();
-        let kernel_columns: Vec<Vec<f64>> = lower_columns.iter().map(|half| lower.backward(half)).collect();
+        let kernel_columns: Vec<Vec<f64>> =
+            lower_columns.iter().map(|half| lower.backward(half)).collect();
         let inner = Matrix::of(groups, groups, |a, b| dot(&lower_columns[a], &lower_columns[b]));
-        let inner_squared = Matrix::of(groups, groups, |a, b| dot(&kernel_columns[a], &kernel_columns[b]));
+        let inner_squared =
+            Matrix::of(groups, groups, |a, b| dot(&kernel_columns[a], &kernel_columns[b]));
         let half = lower.forward(&self.target);
         let outside = (self.squares - dot(&self.target, &self.target)).max(0.0);
         let outside_degrees = self.residual_degrees - rank as f64;
@@ -246,7 +248,8 @@ impl Design {
                 + outside / residual);
         let once = lower.backward(&half);
         let twice = lower.solve(&once);
-        let inverse: Vec<Vec<f64>> = (0..rank).map(|at| lower.solve(&unit_vector(rank, at))).collect();
+        let inverse: Vec<Vec<f64>> =
+            (0..rank).map(|at| lower.solve(&unit_vector(rank, at))).collect();
         let trace: f64 = inverse.iter().enumerate().map(|(at, row)| row[at]).sum();
         let trace_squared: f64 = inverse.iter().map(|row| dot(row, row)).sum();
         let project = |vector: &[f64]| -> Vec<f64> {
@@ -396,7 +399,9 @@ impl LikelihoodMaximum {
             (0..free.len()).map(|at| lower.solve(&unit_vector(free.len(), at))).collect();
         let free_index = |at: usize| free.iter().position(|it| *it == at);
         let uncertainty = Matrix::of(variances.len(), variances.len(), |row, column| {
-            free_index(row).zip(free_index(column)).map_or(0.0, |(row, column)| inverse[row][column])
+            free_index(row)
+                .zip(free_index(column))
+                .map_or(0.0, |(row, column)| inverse[row][column])
         });
         // Predicted random effects of groups; they shift the means of cells that were not measured
         // in all groups.
@@ -501,7 +506,8 @@ impl Fit {
         let weights_of_groups = self.group_weights(weights);
         let mut components = vec![0.0; self.design.strata + 1];
         for (group, stratum) in self.design.stratum_of.iter().enumerate() {
-            components[*stratum] += (weights_of_groups.groups[group] * weights_of_groups.scaled[group]).max(0.0);
+            components[*stratum] +=
+                (weights_of_groups.groups[group] * weights_of_groups.scaled[group]).max(0.0);
         }
         let cells: f64 =
             weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
@@ -519,8 +525,8 @@ impl Fit {
         }
         let cells: f64 =
             weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
-        gradient[self.design.strata] =
-            cells + dot(&weights_of_groups.scaled, &self.inner_squared.times(&weights_of_groups.scaled));
+        gradient[self.design.strata] = cells
+            + dot(&weights_of_groups.scaled, &self.inner_squared.times(&weights_of_groups.scaled));
         gradient
     }
 }

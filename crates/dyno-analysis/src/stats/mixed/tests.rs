@@ -166,7 +166,8 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     );
     // 5 % plus three standard deviations.
     assert!(
-        f64::from(reported) < 0.05 * f64::from(questions) + 3.0 * (0.0475 * f64::from(questions)).sqrt(),
+        f64::from(reported)
+            < 0.05 * f64::from(questions) + 3.0 * (0.0475 * f64::from(questions)).sqrt(),
         "{reported} of {questions}"
     );
 }

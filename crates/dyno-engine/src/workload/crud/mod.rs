@@ -228,7 +228,7 @@ impl Crud {
         client.text.clear();
         if client.asks_application {
             application::address(CHECK, &client.table, None, &mut client.text);
-            application::ask(session, CHECK, &client.text, &mut answer).await?;
+            application::send_command(session, CHECK, &client.text, &mut answer).await?;
         } else {
             let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
             session
@@ -325,7 +325,9 @@ impl CrudClient {
     /// Sends the buffer.
     async fn send(&self, session: &mut Session, kind: u16) -> Result<Outcome, OperationFailure> {
         match self.asks_application {
-            true => application::ask(session, kind, &self.text, &mut Table::default()).await,
+            true => {
+                application::send_command(session, kind, &self.text, &mut Table::default()).await
+            }
             false => session.text(kind, &self.text).await,
         }
     }

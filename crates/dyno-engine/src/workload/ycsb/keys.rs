@@ -315,8 +315,10 @@ mod tests {
     #[test]
     fn sequential_cycles_records_and_exponential_prefers_newest() {
         let mut random = Random::new(5, Stream::Transaction, 0, 0);
-        let mut draw = |requests: &RequestDistribution, turn| requests.draw(&mut random, turn, 10, 12);
-        let turns: Vec<u64> = (0..25).map(|turn| draw(&RequestDistribution::Sequential, turn)).collect();
+        let mut draw =
+            |requests: &RequestDistribution, turn| requests.draw(&mut random, turn, 10, 12);
+        let turns: Vec<u64> =
+            (0..25).map(|turn| draw(&RequestDistribution::Sequential, turn)).collect();
         assert_eq!(turns, (0..25).map(|turn| turn % 12).collect::<Vec<_>>());
         let exponential = RequestDistribution::Exponential { mean: EXPONENTIAL_MEAN };
         let newest = (0..10_000).filter(|_| draw(&exponential, 0) >= 10).count();

@@ -366,7 +366,12 @@ impl Workload for Ycsb {
         self.mix.iter().map(|(operation, _)| operation.name()).collect()
     }
 
-    fn transaction_name(&self, _client: &mut YcsbClient, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut YcsbClient,
+        _sequence: u64,
+        random: &mut Random,
+    ) -> u16 {
         self.choose(random) as u16
     }
 

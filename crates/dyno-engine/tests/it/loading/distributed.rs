@@ -86,8 +86,10 @@ fn load_with_generators(
 ) -> (Result<u64, LoadError>, Vec<Vec<RowRange>>) {
     let (_server, target) = counting();
     let loading = Loading { trial: "b01-001", target: &target, data: &OneTable(rows), interrupts };
-    let written =
-        WrittenReports { reports: Mutex::new(reports.iter().cloned().collect()), ..WrittenReports::default() };
+    let written = WrittenReports {
+        reports: Mutex::new(reports.iter().cloned().collect()),
+        ..WrittenReports::default()
+    };
     let loaded = load_distributed(&loading, &written, listener);
     (loaded, written.assigned.into_inner().expect("nobody panics"))
 }

@@ -35,7 +35,8 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> QueryResult<Watc
         .collect();
     let has = |view: &str| views.iter().any(|known| known == view);
     let databases = listed(databases);
-    let mut queries = vec![view_query("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
+    let mut queries =
+        vec![view_query("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
     queries.extend(VIEWS.iter().filter(|view| has(view)).map(|view| view_query(view, "")));
     let size =
         "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
@@ -95,8 +96,8 @@ impl Observed for Statistics {
     }
 }
 
-/// A query that returns a view as pairs of name and value through JSON, so that the columns of every version appear
-/// under their names.
+/// A query that returns a view as pairs of name and value through JSON, so that the columns of
+/// every version appear under their names.
 fn view_query(view: &str, condition: &str) -> String {
     format!(
         "SELECT '{view}.' || e.key, e.value FROM pg_catalog.{view} AS s, jsonb_each_text(to_jsonb(s)) AS e {condition}"

@@ -89,7 +89,8 @@ fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
 /// PostgreSQL manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of
 /// the parameter's own unit.
 fn is_rounded(requested: &str, found: &Setting) -> bool {
-    let (Some(requested), Ok(value)) = (number(requested, &found.unit), found.value.parse::<f64>()) else {
+    let (Some(requested), Ok(value)) = (number(requested, &found.unit), found.value.parse::<f64>())
+    else {
         return false;
     };
     found.kind == "integer" && (requested - value).abs() < 1.0
@@ -97,13 +98,16 @@ fn is_rounded(requested: &str, found: &Setting) -> bool {
 
 fn is_same(name: &str, requested: &str, found: &Setting) -> bool {
     match found.kind.as_str() {
-        "bool" => switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value)),
+        "bool" => {
+            switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value))
+        }
         "integer" | "real" => {
             // The server computes the actual size at start and reports it.
             if name == "wal_buffers" && requested == "-1" {
                 return true;
             }
-            let (Some(requested), Ok(value)) = (number(requested, &found.unit), found.value.parse::<f64>())
+            let (Some(requested), Ok(value)) =
+                (number(requested, &found.unit), found.value.parse::<f64>())
             else {
                 return false;
             };
@@ -111,7 +115,8 @@ fn is_same(name: &str, requested: &str, found: &Setting) -> bool {
         }
         "enum" => {
             // Some settings were booleans before they became enumerations.
-            let is_switch = switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value));
+            let is_switch =
+                switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value));
             is_switch
                 || name == "wal_compression"
                     && boolean(requested) == Some(true)
@@ -147,9 +152,9 @@ fn number(text: &str, base_unit: &str) -> Option<f64> {
     if unit.is_empty() {
         return Some(number);
     }
-    let ((requested, asked_dimension), (base, base_dimension)) =
+    let ((size, dimension), (base_size, base_dimension)) =
         (unit_size(unit)?, unit_size(base_unit)?);
-    (asked_dimension == base_dimension).then(|| number * requested / base)
+    (dimension == base_dimension).then(|| number * size / base_size)
 }
 
 #[derive(PartialEq)]

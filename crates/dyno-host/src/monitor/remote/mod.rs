@@ -237,7 +237,8 @@ impl Remote {
         let status = self.end();
         let how = status.map_or_else(|| what.to_owned(), |status| format!("{what} ({status})"));
         let output = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
-        let output = String::from_utf8_lossy(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        let output =
+            String::from_utf8_lossy(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         if output.is_empty() { how } else { format!("{how}: {output}") }
     }
 

@@ -267,7 +267,11 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
 }
 
 /// A number that the data nodes raised for their own needs, as they do for tables and attributes.
-fn raised(name: &str, requested: &str, found: &BTreeMap<String, Setting>) -> Option<RoundedSetting> {
+fn raised(
+    name: &str,
+    requested: &str,
+    found: &BTreeMap<String, Setting>,
+) -> Option<RoundedSetting> {
     let found = &found.get(&name.to_ascii_lowercase())?.value;
     let (number, in_force): (u64, u64) = (requested.parse().ok()?, found.parse().ok()?);
     let is_raised = number < in_force && in_force - number <= RAISED_MAX;

@@ -85,8 +85,11 @@ pub fn find(history: &History) -> Vec<Found> {
         AnomalyCounter::of(Anomaly::IntermediateRead),
         AnomalyCounter::of(Anomaly::NonRepeatableRead),
     );
-    for (at, attempt) in
-        history.attempts.iter().enumerate().filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
+    for (at, attempt) in history
+        .attempts
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
     {
         if let Some((object, writer)) = writes.dirty_read(history, at) {
             dirty.case(history, &[at, writer], &[object]);
@@ -229,8 +232,11 @@ impl Versions {
     fn of(history: &History) -> Self {
         let mut index: HashMap<Version, usize> = HashMap::new();
         let mut versions: Vec<(Version, Readers)> = Vec::new();
-        for (at, attempt) in
-            history.attempts.iter().enumerate().filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
+        for (at, attempt) in history
+            .attempts
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
         {
             let written =
                 attempt.operations.iter().filter(|it| matches!(it, Operation::Write { .. }));

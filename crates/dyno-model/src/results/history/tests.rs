@@ -7,9 +7,9 @@ use crate::isolation::IsolationLevel;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A history of registers: a transaction per line, `client outcome operations`, where fate is `c`, `f`
-/// or `?`, and `r1=` is a read that returned nothing, `r1` an unanswered one. For lists a read
-/// contains all values: `r1=4,7`.
+/// A history of registers: a transaction per line, `client outcome operations`, where the outcome
+/// is `c`, `f` or `?`, and `r1=` is a read that returned nothing, `r1` an unanswered one. For lists
+/// a read contains all values: `r1=4,7`.
 fn history(objects: Objects, text: &str) -> History {
     let attempt = |(at, line): (usize, &str)| {
         let mut words = line.split_whitespace();

@@ -1,6 +1,6 @@
 //! `[[fault]]`: faults that are injected into systems while they are measured.
 
-use crate::fault::{FaultAction, FaultTarget, FaultPlan};
+use crate::fault::{FaultAction, FaultPlan, FaultTarget};
 use crate::plan::{ManagedServer, StopRule, SystemPlan, SystemSource};
 use crate::spec::diagnostic::Diagnostic;
 use crate::spec::keys::FAULT;

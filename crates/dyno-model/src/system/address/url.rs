@@ -271,7 +271,13 @@ fn server(
         let next = host.split_once(',');
         rest = next.map(|(_, rest)| rest);
         let mut other = Keys::default();
-        put_host_and_port(next.map_or(host, |(first, _)| first), scheme, account, &mut other, errors);
+        put_host_and_port(
+            next.map_or(host, |(first, _)| first),
+            scheme,
+            account,
+            &mut other,
+            errors,
+        );
         for key in [Key::Host, Key::Port] {
             let all = keys.0.entry(key).or_default();
             all.text = format!("{},{}", all.text, other.text(key).unwrap_or_default());
@@ -349,7 +355,9 @@ fn service(
         errors.push(AddressError::new(path.range(), "this is not a valid path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
-    let Some(has_port) = put_host_and_port(authority, scheme.text, "", keys, errors) else { return };
+    let Some(has_port) = put_host_and_port(authority, scheme.text, "", keys, errors) else {
+        return;
+    };
     let is_encrypted = scheme.text == "https";
     if is_encrypted && !has_port {
         keys.give(Key::Port, "", "443");
@@ -418,7 +426,9 @@ pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), AddressError> 
     Ok((host.text.to_owned(), number))
 }
 
-fn split_host_and_port(location: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), AddressError> {
+fn split_host_and_port(
+    location: Piece<'_>,
+) -> Result<(Piece<'_>, Option<Piece<'_>>), AddressError> {
     let brackets = "write an IPv6 address in brackets: `[::1]:3306`";
     if !location.text.starts_with('[') {
         return match location.split_once(':') {

@@ -23,7 +23,8 @@ use std::path::Path;
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
     let requested = &arguments.metric;
-    let is_requested = |metric: &ComparisonMetric| requested.is_empty() || requested.contains(metric);
+    let is_requested =
+        |metric: &ComparisonMetric| requested.is_empty() || requested.contains(metric);
     let options = CompareOptions {
         metrics: METRICS.into_iter().filter(is_requested).collect(),
         rules: Rules { margin: arguments.margin, ..Rules::default() },
