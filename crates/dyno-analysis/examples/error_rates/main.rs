@@ -428,7 +428,7 @@ impl Truth {
 /// Questions of one metric each, judged together.
 fn judged_alone(questions: &[QuestionTests]) -> Vec<gate::QuestionVerdicts> {
     let each: Vec<Vec<QuestionTests>> = questions.iter().map(|it| vec![it.clone()]).collect();
-    gate::judge(&each, gate::REPORT, Rules::default()).concat()
+    gate::judge(&each, gate::EFFECT_SHARE_IN_REPORT, Rules::default()).concat()
 }
 
 /// Questions about some levels against a first one, and the cells' tests before they borrow

@@ -124,7 +124,8 @@ impl TwoSides {
                 QuestionTests { effect, pairs: tests, interactions: Vec::new() }
             })
             .collect();
-        let judged = gate::judge(&[questions], gate::SIDES, Rules::default()).remove(0);
+        let judged =
+            gate::judge(&[questions], gate::EFFECT_SHARE_OF_SIDES, Rules::default()).remove(0);
         let now =
             of_configurations(&|metric, at| judged[metric].pairs.get(at).is_some_and(is_reported));
         [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_reported)).collect(), now]

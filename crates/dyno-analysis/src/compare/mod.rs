@@ -29,7 +29,7 @@ mod tests;
 mod timelines;
 mod verdicts;
 
-use crate::estimate::{arrived, count, total};
+use crate::estimate::{count, sum_over_open_loops, total};
 use crate::model::{TimelinePoint, Verdict};
 use crate::panels::timeline_point;
 use crate::series::{series_name, varied};
@@ -238,8 +238,8 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
     SideFigures {
         trials_measured: count(records.len()),
         trials_valid: count(pooled.valid().count()),
-        arrived: arrived(records, |open_loop| open_loop.arrived),
-        unstarted: arrived(records, |open_loop| open_loop.unstarted),
+        arrived: sum_over_open_loops(records, |open_loop| open_loop.arrived),
+        unstarted: sum_over_open_loops(records, |open_loop| open_loop.unstarted),
         not_working: pooled.eligibility.not_working(),
         committed: pooled.valid().map(|record| record.counters.committed).sum(),
         failed: total(records, TrialCounters::known_failed),

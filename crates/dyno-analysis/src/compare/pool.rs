@@ -354,7 +354,7 @@ fn background_line(all: &[BackgroundPlan]) -> Value {
 
 /// Load and stop rules that differ.
 pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
-    fn or<T: ToString>(value: Option<T>, word: Word) -> Value {
+    fn value_or<T: ToString>(value: Option<T>, word: Word) -> Value {
         value.map_or(Value::Word(word), |it| Value::text(&it))
     }
     let values = |configuration: &Configuration| {
@@ -372,14 +372,14 @@ pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Ve
                 Property::Databases,
                 Value::Text(load.databases.names_or_number().unwrap_or("1".to_owned())),
             ),
-            (Property::Rate, or(load.rate.map(crate::figures::rate), Word::None)),
+            (Property::Rate, value_or(load.rate.map(crate::figures::rate), Word::None)),
             (Property::Arrivals, Value::text(&load.spacing)),
-            (Property::ThinkTime, or(load.think, Word::None)),
-            (Property::StatementTimeout, or(load.statement_timeout, Word::None)),
-            (Property::Search, or(load.find.as_ref().map(searched), Word::None)),
+            (Property::ThinkTime, value_or(load.think, Word::None)),
+            (Property::StatementTimeout, value_or(load.statement_timeout, Word::None)),
+            (Property::Search, value_or(load.find.as_ref().map(searched), Word::None)),
             (Property::Attempts, Value::text(&load.attempts_max)),
             (Property::Retries, retries(&load.retry)),
-            (Property::Workers, or(load.workers, Word::Automatic)),
+            (Property::Workers, value_or(load.workers, Word::Automatic)),
             (Property::Grace, Value::text(&load.grace)),
             (Property::TimeLimit, Value::text(&load.time_limit)),
         ]

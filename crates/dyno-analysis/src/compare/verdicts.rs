@@ -46,7 +46,7 @@ pub(super) fn verdicts(
     let questions = metric_questions(&all, pairs, metrics, primary);
     let tests: Vec<gate::QuestionTests> =
         questions.iter().map(MetricQuestion::question_tests).collect();
-    let judged = gate::judge(&[tests], gate::SIDES, rules).remove(0);
+    let judged = gate::judge(&[tests], gate::EFFECT_SHARE_OF_SIDES, rules).remove(0);
     for (it, judged) in questions.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
@@ -74,7 +74,7 @@ pub(super) fn verdicts(
     let compare_rules = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
-        reserve: gate::RESERVE,
+        reserve: gate::SHARE_OF_SECONDARY_METRICS,
         min_repeats: MIN_REPEATS as u32,
         family,
         interval_level: reported().filter_map(|it| it.interval_level).reduce(f64::min),

@@ -81,7 +81,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,
-        reserve: gate::RESERVE,
+        reserve: gate::SHARE_OF_SECONDARY_METRICS,
         min_repeats: MIN_REPEATS as u32,
         verdicts_enabled: enabled,
         family,
@@ -98,7 +98,11 @@ fn judge(
 ) -> Vec<gate::QuestionVerdicts> {
     let metrics = |question: usize| question_data.iter().skip(question).step_by(questions.max(1));
     let tests = |question: usize| metrics(question).map(|it| it.tests.clone()).collect::<Vec<_>>();
-    let judged = gate::judge(&(0..questions).map(tests).collect::<Vec<_>>(), gate::REPORT, rules);
+    let judged = gate::judge(
+        &(0..questions).map(tests).collect::<Vec<_>>(),
+        gate::EFFECT_SHARE_IN_REPORT,
+        rules,
+    );
     (0..question_data.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
 }
 

@@ -58,12 +58,12 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
     let data_sets = loading.data.data_sets();
     for data in if data_sets.is_empty() { vec![loading.data] } else { data_sets } {
         data.create(loading.target, loading.interrupts)?;
-        note_rejected(data.update_statistics(loading.target)?, listener);
+        report_rejected(data.update_statistics(loading.target)?, listener);
     }
     // Refreshes the planner's statistics, so that the first trial does not run on estimates.
     if total > 0 {
         let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
-        note_rejected(block_on(update_statistics(&mut connection, &names))?, listener);
+        report_rejected(block_on(update_statistics(&mut connection, &names))?, listener);
     }
     block_on(connection.close());
     Ok(total)
@@ -94,7 +94,7 @@ pub fn check_existing(target: &Target, data: &dyn DataSet) -> Result<()> {
 
 /// Reports statements about the planner's statistics that the server rejected: the data is
 /// complete without them.
-pub fn note_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn Listener) {
+pub fn report_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn Listener) {
     for RejectedStatement { statement, failure } in rejected {
         let reason = failure.to_string();
         listener.event(&Event::RunWarning(Warning::StatementRefused { statement, reason }));

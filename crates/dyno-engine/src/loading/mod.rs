@@ -13,4 +13,4 @@ pub use distributed::{
     LoadError, LoadReport, Loaders, load_distributed, load_ranges, loaders_of_each,
 };
 pub use filling::{LOADERS, Loading, RowRange};
-pub use load::{check_existing, load, load_table, note_rejected};
+pub use load::{check_existing, load, load_table, report_rejected};

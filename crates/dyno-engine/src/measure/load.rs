@@ -88,7 +88,7 @@ impl<'a> LoadInput<'a> {
             client_statistics: Arc::new(StatisticsByClient::new(clients.ids)),
             measured_workers: None,
             interrupts,
-            is_dead: &no_check,
+            is_dead: &never_dead,
         }
     }
 }
@@ -108,12 +108,12 @@ impl LoadInput<'_> {
     }
 
     /// The event that reports the beginning of a phase.
-    pub(crate) fn enters(&self, phase: Phase) -> Event {
+    pub(crate) fn phase_started(&self, phase: Phase) -> Event {
         Event::PhaseStarted { trial: self.name.clone(), phase }
     }
 }
 
-fn no_check() -> Option<Reason> {
+fn never_dead() -> Option<Reason> {
     None
 }
 
@@ -143,13 +143,13 @@ pub enum TrialError {
     /// Another error, for example that no more threads can be created, or the loss of a generator.
     Failed(Reason),
     /// Threads of a script are still running a loop that only the end of the process can stop.
-    LeftBehind(Reason),
+    ThreadsStillRunning(Reason),
 }
 
 impl TrialError {
     /// Threads of a script are still running, which was noticed by this.
-    pub(crate) fn left_behind(noticed: Reason) -> Self {
-        Self::LeftBehind(Reason::ScriptDoesNotEnd(Box::new(noticed)))
+    pub(crate) fn threads_still_running(noticed: Reason) -> Self {
+        Self::ThreadsStillRunning(Reason::ScriptDoesNotEnd(Box::new(noticed)))
     }
 }
 
@@ -161,7 +161,7 @@ impl From<TrialError> for Reason {
             TrialError::NotReady { ready, clients } => Self::ClientsNotReady { ready, clients },
             TrialError::Interrupted => Self::Interrupted,
             TrialError::SystemDied(reason) => Self::SystemFailed(Box::new(reason)),
-            TrialError::Failed(reason) | TrialError::LeftBehind(reason) => reason,
+            TrialError::Failed(reason) | TrialError::ThreadsStillRunning(reason) => reason,
         }
     }
 }

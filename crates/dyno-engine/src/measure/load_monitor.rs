@@ -47,7 +47,7 @@ impl LoadMonitor {
                 self.cpu_at_open = ProcessCpu::now();
                 self.machine_at_open = MachineCpu::now();
             }
-            listener.event(&input.enters(Phase::Measure));
+            listener.event(&input.phase_started(Phase::Measure));
         }
         let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {

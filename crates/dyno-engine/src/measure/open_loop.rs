@@ -8,7 +8,7 @@ use dyno_model::counters::TrialCounters;
 /// Adds the ages of arrivals of which there is no sample to those that did not commit, and returns
 /// how many were never started. All samples must have been collected; `ended` is when the last
 /// worker had ended.
-pub(super) fn account(
+pub(super) fn add_unsampled_arrivals(
     arrivals: &Arrivals,
     window: &Window,
     collector: &mut Collector,

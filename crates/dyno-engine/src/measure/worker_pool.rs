@@ -297,7 +297,7 @@ impl<'a> WorkerPool<'a> {
         self.cancel();
         let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
             && self.workers.iter().any(|worker| !worker.is_done);
-        Err(if is_stuck { TrialError::left_behind(error.into()) } else { error })
+        Err(if is_stuck { TrialError::threads_still_running(error.into()) } else { error })
     }
 
     /// Closes the channels that workers wait on, and gives the workers that notice time to end.
@@ -499,8 +499,13 @@ impl<'a> WorkerPool<'a> {
         let mut result = PartialResult { ended, connecting: self.connecting, ..self.counters() };
         if let Some((arrivals, _)) = &self.arrivals {
             let collector = &mut self.collector;
-            result.unstarted =
-                open_loop::account(arrivals, &window, collector, &result.counters, ended);
+            result.unstarted = open_loop::add_unsampled_arrivals(
+                arrivals,
+                &window,
+                collector,
+                &result.counters,
+                ended,
+            );
         }
         let (cpu_user, cpu_system) = state.monitor.cpu();
         let (mut workers, mut lags) = (Vec::new(), Vec::new());

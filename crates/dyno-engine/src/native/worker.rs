@@ -105,7 +105,7 @@ struct Assignment<W: Workload> {
 struct ConnectionSlot(Arc<AtomicUsize>);
 
 impl ConnectionSlot {
-    async fn take(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
+    async fn acquire(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
         while connecting
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
                 (n < CONNECTING_MAX).then_some(n + 1)
@@ -195,7 +195,7 @@ fn run_clients<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerRepo
         let connecting = Arc::clone(&assignment.connecting);
         let reports = assignment.channels.reports.clone();
         executor.spawn(async move {
-            let slot = ConnectionSlot::take(&connecting, &client.io).await;
+            let slot = ConnectionSlot::acquire(&connecting, &client.io).await;
             let limit = FREE_CONNECTION_WAIT_MAX.min(client.connect_timeout());
             let session =
                 connect_with_retry(&client.io, limit, async || client.connect().await).await;
@@ -268,10 +268,10 @@ fn run_until_end<W: Workload>(
         }
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));
         executor.turn(TURN_MAX.min(left))?;
-        meter.turn(window);
+        meter.record_opening(window);
         if meter.has_just_opened {
             let _warmup = reactor.take_counters();
-            meter.note_baseline(assignment.statements_sent());
+            meter.set_statements_at_open(assignment.statements_sent());
         }
     }
     let counters = reactor.take_counters();

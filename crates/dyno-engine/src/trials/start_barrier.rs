@@ -159,7 +159,9 @@ impl StartBarrier {
         };
         match error {
             Some(TrialError::Interrupted) => TrialError::Interrupted,
-            Some(TrialError::LeftBehind(reason)) => TrialError::LeftBehind(failed(reason.clone())),
+            Some(TrialError::ThreadsStillRunning(reason)) => {
+                TrialError::ThreadsStillRunning(failed(reason.clone()))
+            }
             Some(error) => TrialError::Failed(failed(error.clone().into())),
             None => TrialError::Failed(failed(PANICKED.into())),
         }
@@ -256,7 +258,7 @@ impl BarrierMember {
             match outcome {
                 Some(Ok(record)) => records.push(GroupRecord { name, clients, record }),
                 other => match self.barrier.failed(group, error(other.as_ref())) {
-                    error @ TrialError::LeftBehind(_) => return Err(error),
+                    error @ TrialError::ThreadsStillRunning(_) => return Err(error),
                     error => missing.push(error.into()),
                 },
             }

@@ -56,7 +56,7 @@ pub fn run_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     with_best_workers(
         &native,
         input,
@@ -80,7 +80,7 @@ pub fn run_distributed_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     measure_distributed(&native, generators, input, listener)
 }
 
@@ -109,7 +109,7 @@ pub fn run_script<S: Script>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     let audit = &CustomAudit::default();
     measure_load(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
@@ -125,7 +125,7 @@ pub fn run_distributed_script<S: Script>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     let audit = &CustomAudit::default();
     let clients = ScriptClients { script: Arc::new(script), threads, audit };
     measure_distributed(&clients, generators, input, listener)
@@ -376,7 +376,7 @@ pub fn run_groups_trial<W: Workload>(
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
     let workloads = workloads.into_iter().map(Arc::new).collect();
     let native = Arc::new(NativeClients::new(workloads, clients, spare, input.load.load));
-    listener.event(&input.load.enters(Phase::Connecting));
+    listener.event(&input.load.phase_started(Phase::Connecting));
     let mut run = |load: &LoadInput<'_>| {
         trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
     };
@@ -457,7 +457,7 @@ pub fn run_script_trial<S: Script>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    listener.event(&input.load.enters(Phase::Connecting));
+    listener.event(&input.load.phase_started(Phase::Connecting));
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
@@ -465,7 +465,7 @@ pub fn run_script_trial<S: Script>(
 fn check_all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
-    Err(TrialError::left_behind(Reason::ClientsContinued { number, first: first.0 }))
+    Err(TrialError::threads_still_running(Reason::ClientsContinued { number, first: first.0 }))
 }
 
 fn trial(
@@ -526,7 +526,7 @@ fn trial(
     for (name, named) in record.transactions.iter_mut().enumerate() {
         named.think = clients.think(name as u16);
     }
-    listener.event(&load.enters(Phase::Audit));
+    listener.event(&load.phase_started(Phase::Audit));
     let auditor = Auditor { clients, input, totals: &totals, opens: window.opens() };
     let benchmark = clients.benchmark(&baselines[0]);
     let silence;

@@ -321,7 +321,7 @@ fn a_script_that_is_never_ready_ends_its_trial_and_says_how_many_were() {
     let input = trial_input(null(""), 3, &load);
     let audit = CustomAudit::default();
     let outcome = run_script_trial(script(), &audit, &threads, &input, &mut ());
-    let Err(TrialError::LeftBehind(reason)) = outcome else { panic!("{outcome:?}") };
+    let Err(TrialError::ThreadsStillRunning(reason)) = outcome else { panic!("{outcome:?}") };
     assert!(
         reason.to_string().starts_with(&format!("{not_ready}: a script does not end")),
         "{reason}"

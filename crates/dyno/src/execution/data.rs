@@ -191,7 +191,7 @@ impl<'a> DataSetup<'a, '_> {
                 .create(&target, self.interrupts.count())
                 .and_then(|()| setup.update_statistics(&target))
                 .map_err(|failure| failed(&failure))?;
-            loading::note_rejected(rejected, listener);
+            loading::report_rejected(rejected, listener);
         }
         ready.loaded = Some(data.fingerprint());
         Ok(began.elapsed().into())

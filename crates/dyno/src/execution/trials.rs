@@ -314,7 +314,7 @@ fn missing(error: TrialError, ending: impl Fn() -> Option<Reason>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason),
-        TrialError::LeftBehind(reason) => Missing::Run(reason),
+        TrialError::ThreadsStillRunning(reason) => Missing::Run(reason),
         other => match ending() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.into()),

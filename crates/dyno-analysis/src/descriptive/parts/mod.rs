@@ -5,7 +5,7 @@ mod benchmark;
 mod generators;
 mod named;
 
-use crate::estimate::{AVERAGED, estimate_figures};
+use crate::estimate::{AVERAGED_METRICS, estimate_figures};
 use crate::model::{Figures, LoadPoint, Metric, PartKind, PartRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
@@ -34,7 +34,7 @@ pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
 /// A part with its means over the valid trials of a configuration.
 fn row(view: &View<'_>, configuration: usize, limited: &LimitPart, part: PartKind) -> PartRow {
     let mut figures = Figures::default();
-    for metric in AVERAGED {
+    for metric in AVERAGED_METRICS {
         let values =
             view.valid(configuration).filter_map(|record| figure(view, record, limited, metric));
         figures.set(metric.into(), estimate_figures(values, metric.into()));

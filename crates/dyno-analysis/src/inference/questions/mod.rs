@@ -50,7 +50,7 @@ pub(crate) struct Cell<'a> {
     pair: &'a Pair,
     subject: BTreeMap<u32, f64>,
     baseline: BTreeMap<u32, f64>,
-    own: RatioTest,
+    test: RatioTest,
 }
 
 impl<'a> Cell<'a> {
@@ -65,13 +65,13 @@ impl<'a> Cell<'a> {
             .iter()
             .filter_map(|(block, value)| Some((*value, *baseline.get(block)?)))
             .collect();
-        Some(Self { pair, own: compare::paired(&paired)?, subject, baseline })
+        Some(Self { pair, test: compare::paired(&paired)?, subject, baseline })
     }
 
     /// Variance of its mean difference, with its degrees of freedom.
-    fn own_variance(&self) -> (f64, f64) {
-        let (variance, degrees) = self.own.variance();
-        (variance / self.own.repeats as f64, degrees)
+    fn mean_variance(&self) -> (f64, f64) {
+        let (variance, degrees) = self.test.variance();
+        (variance / self.test.repeats as f64, degrees)
     }
 
     /// Blocks with values on both sides.
@@ -108,10 +108,10 @@ pub(crate) fn answer(
     };
     let sides: Vec<[usize; 2]> =
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
-    let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
+    let variances: Vec<(f64, f64)> = cells.iter().map(Cell::mean_variance).collect();
     let all: Vec<usize> = (0..sides.len()).collect();
     let mixed::Effect { fit, contrast, share } =
-        mixed::effect(&rows, &weights(&sides, &all), &own, blocks as f64 - 1.0)?;
+        mixed::effect(&rows, &weights(&sides, &all), &variances, blocks as f64 - 1.0)?;
     let model = Model { fit, sides };
     let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
     let interactions = interaction_factors(&settings(view.plan(), &pairs));
