@@ -235,8 +235,8 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
 /// Load rules that differ, and workload options that only one side has; the same difference in
 /// several configurations is listed once.
 fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
-    let mut load: BTreeMap<Differing, Values> = BTreeMap::new();
-    let mut workload: BTreeMap<Differing, Values> = BTreeMap::new();
+    let mut load: BTreeMap<Differing, ValuesOfSides> = BTreeMap::new();
+    let mut workload: BTreeMap<Differing, ValuesOfSides> = BTreeMap::new();
     for (one, other) in &matching.pairs {
         let (one, other) =
             (base.configurations[*one].configuration, new.configurations[*other].configuration);
@@ -251,7 +251,7 @@ fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
             }
         }
     }
-    let differences = |values: BTreeMap<Differing, Values>| -> Vec<Difference> {
+    let differences = |values: BTreeMap<Differing, ValuesOfSides>| -> Vec<Difference> {
         values.into_iter().filter_map(|(what, values)| values.difference(what)).collect()
     };
     warnings.add_difference(Condition::Load, "", differences(load));

@@ -310,12 +310,12 @@ impl Histories {
     ) -> Result<(), OperationFailure> {
         session.begin().await?;
         let mut read = Vec::with_capacity(self.reads);
-        for key in &draw.keys {
+        for key in &drawn.keys {
             read.push(self.read_key(client, *key, session).await?);
         }
         let (written, others) = read.split_at(self.writes);
         for (row, is_full) in
-            written.iter().chain(written.iter().take(usize::from(draw.writes_twice)))
+            written.iter().chain(written.iter().take(usize::from(drawn.writes_twice)))
         {
             self.write(client, *row, *is_full, session).await?;
         }

@@ -175,11 +175,11 @@ impl Inner {
     fn carry(&self, mut from: &TcpStream, mut to: &TcpStream) {
         let mut buffer = vec![0; ROOM];
         loop {
-            let read = match from.read(&mut room) {
+            let read = match from.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read.unwrap_or(0),
             };
-            if self.pass().is_none() || read == 0 || to.write_all(&room[..read]).is_err() {
+            if self.pass().is_none() || read == 0 || to.write_all(&buffer[..read]).is_err() {
                 break;
             }
         }
