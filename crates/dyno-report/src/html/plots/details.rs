@@ -12,7 +12,9 @@ use crate::html::percentiles;
 use crate::html::resources::{Panel, panels};
 use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
-use dyno_analysis::model::{LoadPoint, Metric, PartKind, ReportModel, Scope, Timeline, TimelinePoint};
+use dyno_analysis::model::{
+    LoadPoint, Metric, PartKind, ReportModel, Scope, Timeline, TimelinePoint,
+};
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::LoadBy;
 use dyno_model::warning::Warning;
