@@ -1,6 +1,6 @@
 //! Comparison of a claim about two systems with the measured figures.
 
-use crate::model::{ClaimPart, Comparison, Conclusion, Metric, Range, ReportModel, Verdict};
+use crate::model::{ClaimPairs, Comparison, Conclusion, Metric, Range, ReportModel, Verdict};
 use dyno_model::plan::{Claim, ComparisonMetric, Plan};
 
 /// Compares the claim of a plan with the throughput of its two systems, at each number of clients
@@ -13,7 +13,7 @@ pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
         let index = |row: &usize| plan.configurations[*row].system == system;
         (0..model.configurations.len()).filter(index).collect::<Vec<_>>()
     };
-    let (mut holds, mut contradicted) = (ClaimPart::default(), ClaimPart::default());
+    let (mut holds, mut contradicted) = (ClaimPairs::default(), ClaimPairs::default());
     let mut undecided = Vec::new();
     let mut repeats = u32::MAX;
     for one in rows_of(faster) {
@@ -77,7 +77,7 @@ fn verdict(model: &ReportModel, one: usize, other: usize) -> Verdict {
     found.unwrap_or(Verdict::Inconclusive)
 }
 
-fn add(pairs: &mut ClaimPart, clients: u32, ratio: f64) {
+fn add(pairs: &mut ClaimPairs, clients: u32, ratio: f64) {
     let difference = (ratio - 1.0).abs();
     pairs.clients.push(clients);
     let range = pairs.difference.get_or_insert(Range { low: difference, high: difference });

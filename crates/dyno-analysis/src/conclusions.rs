@@ -4,7 +4,8 @@ use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
-    PanelSeries, Part, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState, Verdict,
+    PanelSeries, PartKind, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState,
+    Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
@@ -62,7 +63,7 @@ fn served(model: &ReportModel, series: usize) -> Option<Conclusion> {
     let of_configuration = |configuration: usize| {
         let rows = model.parts(Scope::Transaction).filter(|row| row.configuration == configuration);
         let figure = |row: &PartRow| match row.part {
-            Part::Database { clients } => {
+            PartKind::Database { clients } => {
                 let throughput = row.figures.value(Metric::Throughput)?;
                 Some((row.name.clone(), throughput / f64::from(clients)))
             }

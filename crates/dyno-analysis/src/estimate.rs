@@ -10,7 +10,7 @@ use dyno_model::record::{OpenLoop, TrialRecord};
 const CONFIDENCE: f64 = 0.95;
 
 /// Metrics whose mean over trials is a figure of their configuration.
-pub(crate) const AVERAGED: [ComparisonMetric; 9] = [
+pub(crate) const AVERAGED_METRICS: [ComparisonMetric; 9] = [
     ComparisonMetric::Throughput,
     ComparisonMetric::MeanMs,
     ComparisonMetric::P50Ms,
@@ -77,7 +77,10 @@ pub(crate) fn has_bound<'a>(
 }
 
 /// Sum over the trials of an open loop; `None` without such trials.
-pub(crate) fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> Option<u64> {
+pub(crate) fn sum_over_open_loops(
+    records: &[&TrialRecord],
+    pick: fn(&OpenLoop) -> u64,
+) -> Option<u64> {
     let open_loops = || records.iter().filter_map(|record| record.open_loop.as_ref());
     open_loops().next().is_some().then(|| open_loops().map(pick).sum())
 }

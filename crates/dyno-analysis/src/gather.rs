@@ -37,14 +37,14 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     (run.plan, run.has_ended) = (plan, true);
     run.outcomes.clear();
     run.interim_analyses.clear();
-    let mut all = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
-    let mut blocks = vec![0; all.run.plan.configurations.len()];
+    let mut gathered = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
+    let mut blocks = vec![0; gathered.run.plan.configurations.len()];
     for (number, part) in parts.into_iter().enumerate() {
-        add(&mut all, &mut blocks, number, part);
+        add(&mut gathered, &mut blocks, number, part);
     }
     let most = blocks.into_iter().max().unwrap_or_default();
-    (all.run.plan.blocks, all.run.blocks_most) = (most, most);
-    Ok(all)
+    (gathered.run.plan.blocks, gathered.run.blocks_most) = (most, most);
+    Ok(gathered)
 }
 
 fn machine(environment: &Environment) -> String {
@@ -71,22 +71,22 @@ fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
     }
 }
 
-fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
+fn add(gathered: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
     let RunData { run, mut trials, statements } = part;
     let Run { plan, mut outcomes, .. } = run;
     let name = |plan: &Plan, configuration: &Configuration| {
         plan.systems[configuration.system].name.clone()
     };
-    let place = |configuration: &Configuration| {
-        let known = all.run.plan.configurations.iter().position(|it| {
-            (name(&all.run.plan, it), &it.levels, it.clients)
+    let index = |configuration: &Configuration| {
+        let known = gathered.run.plan.configurations.iter().position(|it| {
+            (name(&gathered.run.plan, it), &it.levels, it.clients)
                 == (name(&plan, configuration), &configuration.levels, configuration.clients)
         });
         known.expect("every configuration was pooled")
     };
-    let places: Vec<usize> = plan.configurations.iter().map(place).collect();
+    let indexes: Vec<usize> = plan.configurations.iter().map(index).collect();
     for trial in plan.trials {
-        let configuration = places[trial.configuration];
+        let configuration = indexes[trial.configuration];
         blocks[configuration] += 1;
         let id = format!("r{:02}-{}", number + 1, trial.id);
         let now = Trial { id: id.clone(), block: blocks[configuration], configuration };
@@ -94,14 +94,14 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
             if let TrialOutcome::Finished(record) = &mut outcome {
                 record.trial = now.clone();
             }
-            all.run.outcomes.insert(id.clone(), outcome);
+            gathered.run.outcomes.insert(id.clone(), outcome);
         }
         let files: Option<TrialData> = trials.remove(&trial.id);
-        all.trials.extend(files.map(|files| (id, files)));
-        all.run.plan.trials.push(now);
+        gathered.trials.extend(files.map(|files| (id, files)));
+        gathered.run.plan.trials.push(now);
     }
     for (configuration, histograms) in statements {
-        let merged = all.statements.entry(places[configuration]).or_default();
+        let merged = gathered.statements.entry(indexes[configuration]).or_default();
         for (name, histogram) in histograms {
             match merged.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, sum)) => sum.add(&histogram),
@@ -109,18 +109,18 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
             }
         }
     }
-    let whole = &mut all.run;
-    whole.is_interrupted |= run.is_interrupted;
-    whole.has_ended &= run.has_ended;
-    whole.ended_at = whole.ended_at.clone().max(run.ended_at);
+    let run_data = &mut gathered.run;
+    run_data.is_interrupted |= run.is_interrupted;
+    run_data.has_ended &= run.has_ended;
+    run_data.ended_at = run_data.ended_at.clone().max(run.ended_at);
     // Those of the first run are already included.
     if number > 0 {
-        whole.warnings.extend(run.warnings);
-        whole.problems.extend(run.problems);
+        run_data.warnings.extend(run.warnings);
+        run_data.problems.extend(run.problems);
         for (name, report) in run.systems {
-            match whole.systems.get_mut(&name) {
+            match run_data.systems.get_mut(&name) {
                 Some(known) => known.starts.extend(report.starts),
-                None => drop(whole.systems.insert(name, report)),
+                None => drop(run_data.systems.insert(name, report)),
             }
         }
     }
@@ -183,15 +183,15 @@ mod tests {
             let keeps: Vec<usize> = (0..data.run.plan.configurations.len())
                 .filter(|at| data.run.plan.configurations[*at].clients == clients)
                 .collect();
-            let place = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
+            let index = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
             data.run
                 .plan
                 .trials
                 .iter_mut()
-                .for_each(|trial| trial.configuration = place(trial.configuration));
+                .for_each(|trial| trial.configuration = index(trial.configuration));
             for outcome in data.run.outcomes.values_mut() {
                 if let TrialOutcome::Finished(record) = outcome {
-                    record.trial.configuration = place(record.trial.configuration);
+                    record.trial.configuration = index(record.trial.configuration);
                 }
             }
             data.run.plan.configurations.retain(|it| it.clients == clients);

@@ -58,7 +58,7 @@ fn workload_row(plan: &WorkloadPlan, background: Option<&str>) -> WorkloadRow {
 
 /// Every value requested for a system's settings: its own, and those of levels.
 fn requested_settings(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
-    let mut asked: BTreeMap<String, String> = BTreeMap::new();
+    let mut requested: BTreeMap<String, String> = BTreeMap::new();
     let of_system = plan
         .configurations
         .iter()
@@ -67,12 +67,12 @@ fn requested_settings(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, Stri
         .filter_map(|configuration| plan.server(configuration))
         .flat_map(|server| server.settings)
     {
-        match asked.get_mut(&name) {
+        match requested.get_mut(&name) {
             Some(values) => add_value(values, &value),
-            None => drop(asked.insert(name, value)),
+            None => drop(requested.insert(name, value)),
         }
     }
-    asked
+    requested
 }
 
 fn starts(times: &[StartTimes]) -> Option<SystemStarts> {

@@ -103,15 +103,15 @@ fn invalid_trials_come_before_limits_only_if_no_trial_is_valid() {
         });
         analyse(&data).conclusions
     };
-    let place = |conclusions: &[Conclusion], is_it: fn(&Conclusion) -> bool| {
+    let position = |conclusions: &[Conclusion], is_it: fn(&Conclusion) -> bool| {
         conclusions.iter().position(is_it).unwrap_or_else(|| panic!("{conclusions:?}"))
     };
     let limit = |it: &Conclusion| matches!(it, Conclusion::Limit { .. });
     let invalid = |it: &Conclusion| matches!(it, Conclusion::InvalidTrials { .. });
     let none = conclusions(|_| true);
-    assert!(place(&none, invalid) < place(&none, limit), "{none:?}");
+    assert!(position(&none, invalid) < position(&none, limit), "{none:?}");
     let some = conclusions(|index| index == 0);
-    assert!(place(&some, invalid) > place(&some, limit), "{some:?}");
+    assert!(position(&some, invalid) > position(&some, limit), "{some:?}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
             // One in five: the 95th percentile is among the arrivals that were never started.
             let trial =
                 data.run.plan.trials.iter().find(|trial| trial.configuration == *configuration);
-            let commits = data.trials[&trial.expect("planned").id].transaction.len();
+            let commits = data.trials[&trial.expect("planned").id].response_times.len();
             leave_unstarted(&mut data, *configuration, commits / 4);
         }
         let model = analyse(&data);

@@ -142,7 +142,7 @@ fn levels(run: &Run) -> Levels {
 /// The responses to all arrivals, from a trial's files.
 fn responses(record: &TrialRecord, trial: &TrialData) -> Responses {
     let mut responses =
-        Responses { committed: trial.transaction.clone(), censored: trial.censored.clone() };
+        Responses { committed: trial.response_times.clone(), censored: trial.censored.clone() };
     if let Some(open_loop) = record.open_loop
         && open_loop.response.is_none()
     {

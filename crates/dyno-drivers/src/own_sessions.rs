@@ -22,8 +22,8 @@ pub(crate) fn note(target: &Target, number: Option<u32>) {
 #[must_use]
 pub fn among(endpoint: &Endpoint, listed: &[u32]) -> Vec<u32> {
     let mut opened = lock(&OPENED);
-    opened.retain(|(place, number)| place != endpoint || listed.contains(number));
-    opened.iter().filter(|(place, _)| place == endpoint).map(|(_, number)| *number).collect()
+    opened.retain(|(of, number)| of != endpoint || listed.contains(number));
+    opened.iter().filter(|(of, _)| of == endpoint).map(|(_, number)| *number).collect()
 }
 
 /// Forgets the sessions of a server that is restarted and reuses ids.
@@ -38,16 +38,16 @@ mod tests {
 
     #[test]
     fn an_id_is_own_on_its_server_until_it_is_no_longer_listed() {
-        let place = |port| Endpoint::Tcp { host: "own-sessions.test".to_owned(), port };
+        let endpoint = |port| Endpoint::Tcp { host: "own-sessions.test".to_owned(), port };
         for number in [7, 8] {
-            note(&Target::new(Engine::Mysql, place(1)), Some(number));
+            note(&Target::new(Engine::Mysql, endpoint(1)), Some(number));
         }
-        note(&Target::new(Engine::Mysql, place(1)), None);
-        assert_eq!(among(&place(2), &[7, 8, 9]), [0; 0]);
-        assert_eq!(among(&place(1), &[7, 8, 9]), [7, 8]);
-        assert_eq!(among(&place(1), &[8, 9]), [8]);
-        assert_eq!(among(&place(1), &[7, 8, 9]), [8]);
-        forget(&place(1));
-        assert_eq!(among(&place(1), &[7, 8, 9]), [0; 0]);
+        note(&Target::new(Engine::Mysql, endpoint(1)), None);
+        assert_eq!(among(&endpoint(2), &[7, 8, 9]), [0; 0]);
+        assert_eq!(among(&endpoint(1), &[7, 8, 9]), [7, 8]);
+        assert_eq!(among(&endpoint(1), &[8, 9]), [8]);
+        assert_eq!(among(&endpoint(1), &[7, 8, 9]), [8]);
+        forget(&endpoint(1));
+        assert_eq!(among(&endpoint(1), &[7, 8, 9]), [0; 0]);
     }
 }

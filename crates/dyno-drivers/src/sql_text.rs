@@ -19,7 +19,7 @@ pub struct Template {
     /// Without the question marks of the parameters.
     pub(crate) text: Box<str>,
     /// Their positions in `text`, ascending.
-    pub(crate) places: Box<[usize]>,
+    pub(crate) positions: Box<[usize]>,
 }
 
 impl Template {
@@ -27,7 +27,7 @@ impl Template {
     /// name or comment that begins there, or of the next byte.
     pub(crate) fn cut(sql: &str, doubled: Doubled, behind: impl Fn(&[u8], usize) -> usize) -> Self {
         let bytes = sql.as_bytes();
-        let (mut text, mut places) = (String::with_capacity(sql.len()), Vec::new());
+        let (mut text, mut positions) = (String::with_capacity(sql.len()), Vec::new());
         // Everything before `copied` is in the text.
         let (mut at, mut copied) = (0, 0);
         while at < bytes.len() {
@@ -41,24 +41,24 @@ impl Template {
                 text.push('?');
                 at += 1;
             } else {
-                places.push(text.len());
+                positions.push(text.len());
             }
             copied = at;
         }
         text.push_str(&sql[copied..]);
-        Self { text: text.into(), places: places.into() }
+        Self { text: text.into(), positions: positions.into() }
     }
 
     /// Number of parameters.
     #[must_use]
     pub fn parameters(&self) -> usize {
-        self.places.len()
+        self.positions.len()
     }
 
     /// Allocated bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.text.len() + size_of_val(&*self.places)
+        self.text.len() + size_of_val(&*self.positions)
     }
 
     /// Appends the text with values, formatted by `write`, in the places; there must be
@@ -72,12 +72,12 @@ impl Template {
     ) -> bool {
         let text = self.text.as_bytes();
         let mut copied = 0;
-        for (place, value) in self.places.iter().zip(values) {
-            out.extend_from_slice(&text[copied..*place]);
+        for (position, value) in self.positions.iter().zip(values) {
+            out.extend_from_slice(&text[copied..*position]);
             if !write(value, out) {
                 return false;
             }
-            copied = *place;
+            copied = *position;
         }
         out.extend_from_slice(&text[copied..]);
         true
@@ -92,17 +92,17 @@ impl Template {
     /// As [`Self::numbered`], with `$1::type` where a type is given for the place.
     #[must_use]
     pub fn typed(&self, types: &[&str]) -> String {
-        let mut sql = String::with_capacity(self.text.len() + 3 * self.places.len());
+        let mut sql = String::with_capacity(self.text.len() + 3 * self.positions.len());
         let mut copied = 0;
-        for (index, place) in self.places.iter().enumerate() {
-            sql.push_str(&self.text[copied..*place]);
+        for (index, position) in self.positions.iter().enumerate() {
+            sql.push_str(&self.text[copied..*position]);
             sql.push('$');
             sql.push_str(&(index + 1).to_string());
             if let Some(name) = types.get(index) {
                 sql.push_str("::");
                 sql.push_str(name);
             }
-            copied = *place;
+            copied = *position;
         }
         sql.push_str(&self.text[copied..]);
         sql

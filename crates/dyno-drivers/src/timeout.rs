@@ -75,7 +75,7 @@ struct Terms {
 /// The health check of the server during a long statement.
 #[derive(Clone)]
 struct LivenessCheck {
-    every: Duration,
+    interval: Duration,
     target: Arc<Target>,
     ask: Ask,
 }
@@ -121,12 +121,12 @@ impl TimeoutPolicy {
     /// the server is healthy. Whenever the timeout of a query has passed without an answer, `ask`
     /// opens another connection to check that. Engines without data have the timeout of a query.
     pub(crate) fn for_work_asking(target: &Target, ask: Ask) -> Self {
-        let every = Self::limit_of_questions(target);
+        let interval = Self::limit_of_questions(target);
         let check = target.engine.is_server().then(|| {
             let target = Target { session_setup: Vec::new(), ..target.clone() };
-            LivenessCheck { every, target: Arc::new(target), ask }
+            LivenessCheck { interval, target: Arc::new(target), ask }
         });
-        let limit = if target.engine.keeps_data() { WORK_MAX.max(every) } else { every };
+        let limit = if target.engine.keeps_data() { WORK_MAX.max(interval) } else { interval };
         let mut timeout = Self::new(limit);
         timeout.0.check = check;
         timeout.0.limit_after_interrupt = limit.min(WORK_AFTER_INTERRUPT);
@@ -163,7 +163,7 @@ impl TimeoutPolicy {
     /// Why a silent server is not expected to answer: another connection fails, or is not answered
     /// either. A rejection shows that the server is alive.
     fn find_fault(&self, check: &LivenessCheck, silence: Duration) -> Option<TimedOut> {
-        let timeout = Self::new(check.every).counting(Arc::clone(&self.0.interrupts));
+        let timeout = Self::new(check.interval).counting(Arc::clone(&self.0.interrupts));
         let failure = (check.ask)(&check.target, timeout).err()?;
         match failure.kind {
             FailureKind::Cancelled => Some(TimedOut::Interrupted),
@@ -178,7 +178,7 @@ impl TimeoutPolicy {
 /// The state of waiting for answers on one connection.
 pub(crate) struct Waiting {
     timeout: TimeoutPolicy,
-    asked: Instant,
+    requested_at: Instant,
     checked: Instant,
     /// True when the interrupt came before the query.
     pub(crate) is_late: bool,
@@ -191,13 +191,13 @@ impl Waiting {
     pub(crate) fn new(timeout: &TimeoutPolicy) -> Self {
         let now = Instant::now();
         let is_late = timeout.is_end_requested();
-        Self { timeout: timeout.clone(), asked: now, checked: now, is_late, heard: None }
+        Self { timeout: timeout.clone(), requested_at: now, checked: now, is_late, heard: None }
     }
 
     /// A query is sent now.
     pub(crate) fn ask(&mut self) {
-        self.asked = Instant::now();
-        self.checked = self.asked;
+        self.requested_at = Instant::now();
+        self.checked = self.requested_at;
         self.is_late = self.timeout.is_end_requested();
         self.heard = None;
     }
@@ -214,18 +214,18 @@ impl Waiting {
         }
         let limit =
             if self.is_late { self.timeout.0.limit_after_interrupt } else { self.timeout.0.limit };
-        if now.saturating_duration_since(self.asked) >= limit {
+        if now.saturating_duration_since(self.requested_at) >= limit {
             let is_own = limit >= self.timeout.0.limit;
             return Err(if is_own { TimedOut::Late { limit } } else { TimedOut::Interrupted });
         }
         if let Some(check) = &self.timeout.0.check {
-            let every = if is_requested {
-                check.every.min(CHECK_INTERVAL_AFTER_INTERRUPT)
+            let interval = if is_requested {
+                check.interval.min(CHECK_INTERVAL_AFTER_INTERRUPT)
             } else {
-                check.every
+                check.interval
             };
-            if now.saturating_duration_since(self.checked) >= every {
-                if let Some(reason) = self.timeout.find_fault(check, every) {
+            if now.saturating_duration_since(self.checked) >= interval {
+                if let Some(reason) = self.timeout.find_fault(check, interval) {
                     return Err(reason);
                 }
                 self.checked = Instant::now();

@@ -3,7 +3,7 @@
 //! acknowledged and lost, whatever else the workload does.
 //!
 //! The clients' records are in memory: the test is whether the server keeps its promise, and dyno
-//! is not the process that is killed. Those of several generators are put together.
+//! is not the process that is killed. Those of several generators are combined.
 
 use crate::client_id::ClientId;
 use crate::data_set::TableDefinition;
@@ -20,7 +20,7 @@ pub(crate) const KIND: &str = "ledger";
 pub(crate) const INSERT: &str = "INSERT INTO dyno_ledger (client, number) VALUES (?, ?)";
 const SELECT: &str = "SELECT client, number FROM dyno_ledger";
 /// Maximum number of transactions that an audit names.
-const EXAMPLES: usize = 5;
+const EXAMPLES_MAX: usize = 5;
 
 /// The table, empty.
 pub(crate) fn table() -> TableDefinition {
@@ -31,7 +31,7 @@ pub(crate) fn table() -> TableDefinition {
 /// The outcome of a transaction, as its client knows it. There are millions: a message has a letter
 /// for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Fate {
+enum CommitOutcome {
     #[serde(rename = "a")]
     Acknowledged,
     /// Refused, or never sent to commit.
@@ -39,71 +39,77 @@ enum Fate {
     Failed,
     /// It may have been committed: its answer was lost, or the client did not wait for it.
     #[serde(rename = "o")]
-    Open,
+    InDoubt,
 }
 
-/// One client's notes. Its transactions are numbered consecutively from 0.
+/// The outcomes of one client's transactions, which are numbered consecutively from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Page {
+pub(crate) struct ClientOutcomes {
     client: ClientId,
-    fates: Vec<Fate>,
+    outcomes: Vec<CommitOutcome>,
 }
 
-/// The notes of all clients, each handed over whenever its client ends.
+/// The outcomes of all clients, each added when its client ends.
 #[derive(Debug, Default)]
-pub(crate) struct CommitLedger(Mutex<Vec<Page>>);
+pub(crate) struct CommitLedger(Mutex<Vec<ClientOutcomes>>);
 
 /// A client's ledger writer.
 #[derive(Debug)]
 pub(crate) struct LedgerWriter {
-    page: Page,
+    recorded: ClientOutcomes,
     ledger: Arc<CommitLedger>,
 }
 
 impl LedgerWriter {
     pub(crate) fn new(client: ClientId, ledger: &Arc<CommitLedger>) -> Self {
-        Self { page: Page { client, fates: Vec::new() }, ledger: Arc::clone(ledger) }
+        Self {
+            recorded: ClientOutcomes { client, outcomes: Vec::new() },
+            ledger: Arc::clone(ledger),
+        }
     }
 
     /// Records the start of the next transaction; its outcome is open until it ends.
     pub(crate) fn begin(&mut self) {
-        self.page.fates.push(Fate::Open);
+        self.recorded.outcomes.push(CommitOutcome::InDoubt);
     }
 
     pub(crate) fn acknowledged(&mut self) {
-        self.ends(Fate::Acknowledged);
+        self.set_outcome(CommitOutcome::Acknowledged);
     }
 
     /// Records that it failed permanently and that none of its attempts may still be committed.
     pub(crate) fn failed(&mut self) {
-        self.ends(Fate::Failed);
+        self.set_outcome(CommitOutcome::Failed);
     }
 
-    fn ends(&mut self, fate: Fate) {
-        if let Some(last) = self.page.fates.last_mut() {
-            *last = fate;
+    fn set_outcome(&mut self, outcome: CommitOutcome) {
+        if let Some(last) = self.recorded.outcomes.last_mut() {
+            *last = outcome;
         }
     }
 }
 
 impl Drop for LedgerWriter {
     fn drop(&mut self) {
-        let page = Page { client: self.page.client, fates: std::mem::take(&mut self.page.fates) };
-        lock(&self.ledger.0).push(page);
+        let recorded = ClientOutcomes {
+            client: self.recorded.client,
+            outcomes: std::mem::take(&mut self.recorded.outcomes),
+        };
+        lock(&self.ledger.0).push(recorded);
     }
 }
 
 /// The rows of one client: whether each of its transactions has one, and the number of rows it
 /// never inserted.
 #[derive(Default)]
-struct LedgerRow {
+struct ClientRows {
     rows: Vec<bool>,
-    strange: u64,
-    strangest: Option<u64>,
+    unexpected: u64,
+    first_unexpected: Option<u64>,
 }
 
 /// Receives the rows of the table.
-struct LedgerRows(Vec<LedgerRow>);
+struct LedgerRows(Vec<ClientRows>);
 
 impl RowSink for LedgerRows {
     fn row(&mut self, row: &dyn Row) {
@@ -113,78 +119,82 @@ impl RowSink for LedgerRows {
         match found.rows.get_mut(number as usize) {
             Some(row) => *row = true,
             None => {
-                found.strange += 1;
-                found.strangest.get_or_insert(number);
+                found.unexpected += 1;
+                found.first_unexpected.get_or_insert(number);
             }
         }
     }
 }
 
 impl CommitLedger {
-    /// Takes out the notes of all clients, which have ended.
-    pub(crate) fn take(&self) -> Vec<Page> {
+    /// Takes out the outcomes of all clients, which have ended.
+    pub(crate) fn take(&self) -> Vec<ClientOutcomes> {
         std::mem::take(&mut *lock(&self.0))
     }
 
-    /// Adds the notes of clients of another process.
-    pub(crate) fn add(&self, pages: Vec<Page>) {
-        lock(&self.0).extend(pages);
+    /// Adds the outcomes of clients of another process.
+    pub(crate) fn add(&self, by_client: Vec<ClientOutcomes>) {
+        lock(&self.0).extend(by_client);
     }
 
-    /// Compares the notes with the rows of the table. All clients have ended.
+    /// Compares the outcomes with the rows of the table. All clients have ended.
     pub(crate) async fn audit(
         &self,
         connection: &mut Connection,
     ) -> Result<AuditCheck, OperationFailure> {
         let mut rows = {
-            let pages = lock(&self.0);
-            let clients = pages.iter().map(|page| page.client.0 as usize + 1).max().unwrap_or(0);
+            let by_client = lock(&self.0);
+            let clients = by_client
+                .iter()
+                .map(|of_client| of_client.client.0 as usize + 1)
+                .max()
+                .unwrap_or(0);
             let mut rows = LedgerRows(Vec::new());
-            rows.0.resize_with(clients, LedgerRow::default);
-            for page in &*pages {
-                rows.0[page.client.0 as usize].rows.resize(page.fates.len(), false);
+            rows.0.resize_with(clients, ClientRows::default);
+            for of_client in &*by_client {
+                rows.0[of_client.client.0 as usize].rows.resize(of_client.outcomes.len(), false);
             }
             rows
         };
         connection.query(SELECT, &mut rows).await?;
-        Ok(self.compared(&rows.0))
+        Ok(self.compare(&rows.0))
     }
 
-    fn compared(&self, found: &[LedgerRow]) -> AuditCheck {
-        let pages = lock(&self.0);
+    fn compare(&self, found: &[ClientRows]) -> AuditCheck {
+        let by_client = lock(&self.0);
         let (mut acknowledged, mut open, mut took_effect) = (0, 0, 0);
         let (mut lost, mut phantoms) = (0, 0);
         let mut examples = Vec::new();
-        let mut name = |entry: LedgerEntry| {
-            if examples.len() < EXAMPLES {
+        let mut add_example = |entry: LedgerEntry| {
+            if examples.len() < EXAMPLES_MAX {
                 examples.push(entry);
             }
         };
-        for page in &*pages {
-            let client = page.client.0;
+        for of_client in &*by_client {
+            let client = of_client.client.0;
             let Some(found) = found.get(client as usize) else { continue };
-            for ((number, fate), is_there) in (0..).zip(&page.fates).zip(&found.rows) {
-                match (fate, is_there) {
-                    (Fate::Acknowledged, true) => acknowledged += 1,
-                    (Fate::Acknowledged, false) => {
+            for ((number, outcome), is_there) in (0..).zip(&of_client.outcomes).zip(&found.rows) {
+                match (outcome, is_there) {
+                    (CommitOutcome::Acknowledged, true) => acknowledged += 1,
+                    (CommitOutcome::Acknowledged, false) => {
                         acknowledged += 1;
                         lost += 1;
-                        name(LedgerEntry { client, number, is_lost: true });
+                        add_example(LedgerEntry { client, number, is_lost: true });
                     }
-                    (Fate::Failed, true) => {
+                    (CommitOutcome::Failed, true) => {
                         phantoms += 1;
-                        name(LedgerEntry { client, number, is_lost: false });
+                        add_example(LedgerEntry { client, number, is_lost: false });
                     }
-                    (Fate::Failed, false) => {}
-                    (Fate::Open, is_there) => {
+                    (CommitOutcome::Failed, false) => {}
+                    (CommitOutcome::InDoubt, is_there) => {
                         open += 1;
                         took_effect += u64::from(*is_there);
                     }
                 }
             }
-            phantoms += found.strange;
-            if let Some(number) = found.strangest {
-                name(LedgerEntry { client, number, is_lost: false });
+            phantoms += found.unexpected;
+            if let Some(number) = found.first_unexpected {
+                add_example(LedgerEntry { client, number, is_lost: false });
             }
         }
         AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt: open, took_effect, examples }
@@ -195,13 +205,13 @@ impl CommitLedger {
 mod tests {
     use super::*;
 
-    /// The notes of a client, one letter per transaction: acknowledged, failed, failed in doubt,
-    /// cut off.
-    fn noted(client: u32, fates: &str, ledger: &Arc<CommitLedger>) {
+    /// Records the outcomes of a client, one letter per transaction: acknowledged, failed, failed
+    /// in doubt, cut off.
+    fn record(client: u32, outcomes: &str, ledger: &Arc<CommitLedger>) {
         let mut ledger_writer = LedgerWriter::new(ClientId(client), ledger);
-        for fate in fates.chars() {
+        for outcome in outcomes.chars() {
             ledger_writer.begin();
-            match fate {
+            match outcome {
                 'a' => ledger_writer.acknowledged(),
                 'f' => ledger_writer.failed(),
                 _ => {}
@@ -209,17 +219,17 @@ mod tests {
         }
     }
 
-    fn found(rows: &str, strange: u64) -> LedgerRow {
+    fn found(rows: &str, unexpected: u64) -> ClientRows {
         let rows = rows.chars().map(|row| row == '1').collect();
-        LedgerRow { rows, strange, strangest: (strange > 0).then_some(99) }
+        ClientRows { rows, unexpected, first_unexpected: (unexpected > 0).then_some(99) }
     }
 
     #[test]
     fn ledger_check_lists_lost_and_phantom_commits() {
         let ledger = Arc::new(CommitLedger::default());
-        noted(1, "aafdc", &ledger);
-        noted(0, "aaa", &ledger);
-        let check = ledger.compared(&[found("110", 0), found("10111", 2)]);
+        record(1, "aafdc", &ledger);
+        record(0, "aaa", &ledger);
+        let check = ledger.compare(&[found("110", 0), found("10111", 2)]);
         let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } =
             check
         else {
@@ -240,8 +250,8 @@ mod tests {
         use dyno_model::audit::AuditVerdict;
         for doubtful in ["0", "1"] {
             let ledger = Arc::new(CommitLedger::default());
-            noted(0, "afd", &ledger);
-            let check = ledger.compared(&[found(&format!("10{doubtful}"), 0)]);
+            record(0, "afd", &ledger);
+            let check = ledger.compare(&[found(&format!("10{doubtful}"), 0)]);
             assert_eq!(check.verdict(), AuditVerdict::Intact, "{check:?}");
         }
     }

@@ -58,7 +58,7 @@ use trials::{auditing, clients, custom_audit, start_barrier, trial_input};
 
 pub use custom_audit::CustomAudit;
 pub use fatal::{Fatal, FatalCause};
-pub use measure::elsewhere::{DividedLoad, GeneratorSource, Generators, PartReport};
+pub use measure::distributed::{DistributedLoad, GeneratorReport, GeneratorSource, Generators};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptFailure, ScriptThreads};
 pub use measure::partial_result::PartialResult;
@@ -66,8 +66,8 @@ pub use measure::start::Start;
 pub use session::Session;
 pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
 pub use trial::{
-    run_divided_load, run_divided_script, run_groups_trial, run_load, run_part, run_script,
-    run_script_part, run_script_trial, run_trial,
+    run_distributed_load, run_distributed_script, run_groups_trial, run_load, run_script,
+    run_script_subset, run_script_trial, run_subset, run_trial,
 };
 pub use trial_input::{Node, NodeState, RepairedNodes, TrialInput};
 pub use worker_count::{MeasuredWorkers, default_workers};

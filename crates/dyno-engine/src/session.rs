@@ -27,7 +27,7 @@ pub struct Session {
     /// Writes a row of the commit ledger, if there is one.
     ledger: Option<Prepared>,
     /// Client and number of the transaction in progress, for the commit ledger.
-    entry: (u32, u64),
+    ledger_key: (u32, u64),
     /// Kind of BEGIN; COMMIT and ROLLBACK follow.
     begin_kind: u16,
     recorder: SharedRecorder,
@@ -101,7 +101,7 @@ impl SessionPlan {
     async fn set_up(&self, connection: &mut Connection, target: &Target) -> Result<()> {
         self.sessions.opened(connection);
         for sql in &self.setup {
-            self.limit_opening(connection, target);
+            self.apply_opening_timeout(connection, target);
             connection.query(sql, &mut Discard).await?;
         }
         Ok(())
@@ -110,21 +110,21 @@ impl SessionPlan {
     /// While a session is opened, every answer has a time limit, whatever the load configures:
     /// nothing else would end the wait for a server, or a connection pool in front of it, that
     /// accepts connections and never answers.
-    fn limit_opening(&self, connection: &mut Connection, target: &Target) {
+    fn apply_opening_timeout(&self, connection: &mut Connection, target: &Target) {
         let limit =
             self.statement_timeout.unwrap_or_else(|| TimeoutPolicy::limit_of_questions(target));
         connection.set_deadline(Some(Instant::now() + limit));
     }
 
     /// The session is open: from now on only the load's timeout applies.
-    fn opened(&self, connection: &mut Connection) {
+    fn finish_opening(&self, connection: &mut Connection) {
         if self.statement_timeout.is_none() {
             connection.set_deadline(None);
         }
     }
 
     /// Applies the statement timeout to the next answer, if there is one.
-    fn limit(&self, connection: &mut Connection) {
+    fn apply_statement_timeout(&self, connection: &mut Connection) {
         if let Some(limit) = self.statement_timeout {
             connection.set_deadline(Some(Instant::now() + limit));
         }
@@ -158,13 +158,13 @@ impl Session {
         plan.set_up(&mut connection, target).await?;
         let mut statements = Vec::with_capacity(plan.statements.len());
         for text in &plan.statements {
-            plan.limit_opening(&mut connection, target);
+            plan.apply_opening_timeout(&mut connection, target);
             statements.push(Prepared {
                 statement: connection.prepare(&text.sql).await?,
                 kind: text.kind,
             });
         }
-        plan.limit_opening(&mut connection, target);
+        plan.apply_opening_timeout(&mut connection, target);
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
         let ledger = match plan.has_ledger {
             false => None,
@@ -190,13 +190,13 @@ impl Session {
             // A server without this statement counts the statements of connecting too.
             let _ = connection.query(flush, &mut Discard).await;
         }
-        plan.opened(&mut connection);
+        plan.finish_opening(&mut connection);
         Ok(Self {
             connection,
             statements,
             control,
             ledger,
-            entry: (0, 0),
+            ledger_key: (0, 0),
             begin_kind: first,
             recorder,
             plan: Arc::clone(plan),
@@ -224,12 +224,12 @@ impl Session {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        self.measured(self.statements[index], parameters, sink).await
+        self.execute_measured(self.statements[index], parameters, sink).await
     }
 
     /// Executes a prepared statement and discards its rows.
     pub async fn run(&mut self, index: usize, parameters: &[Value<'_>]) -> Result<Outcome> {
-        self.measured(self.statements[index], parameters, &mut Discard).await
+        self.execute_measured(self.statements[index], parameters, &mut Discard).await
     }
 
     /// Sends text and measures it as a statement of a kind.
@@ -260,7 +260,7 @@ impl Session {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        let mut known = self.known(kind);
+        let mut known = self.prepared_statement(kind);
         let execute = async |connection: &mut Connection| {
             let statement = match known {
                 Some(statement) => statement,
@@ -279,16 +279,16 @@ impl Session {
     /// Returns the statement of a kind on the current connection, and prepares it if necessary;
     /// unmeasured.
     pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
-        if let Some(statement) = self.known(kind) {
+        if let Some(statement) = self.prepared_statement(kind) {
             return Ok(statement);
         }
-        self.plan.limit(&mut self.connection);
+        self.plan.apply_statement_timeout(&mut self.connection);
         let statement = self.connection.prepare(sql).await?;
         self.prepared[usize::from(kind)] = Some(statement);
         Ok(statement)
     }
 
-    fn known(&mut self, kind: u16) -> Option<Statement> {
+    fn prepared_statement(&mut self, kind: u16) -> Option<Statement> {
         let index = usize::from(kind);
         if index >= self.prepared.len() {
             self.prepared.resize(index + 1, None);
@@ -305,19 +305,19 @@ impl Session {
         operation: impl AsyncFnOnce(&mut Connection) -> Result<Outcome>,
     ) -> Result<Outcome> {
         let start = self.window.now();
-        self.sent(kind);
-        self.plan.limit(&mut self.connection);
+        self.record_sent(kind);
+        self.plan.apply_statement_timeout(&mut self.connection);
         let result = operation(&mut self.connection).await;
         if result.is_err() {
             self.failed_sql = None;
         }
-        self.note(kind, start, result)
+        self.record_result(kind, start, result)
     }
 
     /// The connection itself; its use is not measured. Its replies are subject to the statement
     /// timeout from now on.
     pub fn connection(&mut self) -> &mut Connection {
-        self.plan.limit(&mut self.connection);
+        self.plan.apply_statement_timeout(&mut self.connection);
         &mut self.connection
     }
 
@@ -337,7 +337,7 @@ impl Session {
         self.connection = connect(&self.target, &self.io).await?;
         self.prepared.clear();
         self.plan.set_up(&mut self.connection, &self.target).await?;
-        self.plan.opened(&mut self.connection);
+        self.plan.finish_opening(&mut self.connection);
         self.last_end = self.window.now();
         Ok(())
     }
@@ -347,7 +347,7 @@ impl Session {
     pub async fn renew(&mut self) -> Result<()> {
         self.reconnect().await?;
         let (now, period) = (self.last_end, self.period);
-        self.recorder.note(|recorder| recorder.reconnected(now, period));
+        self.recorder.record(|recorder| recorder.reconnected(now, period));
         Ok(())
     }
 
@@ -394,7 +394,7 @@ impl Session {
     /// themselves. Their transactions have no names.
     pub fn retried(&mut self, kind: FailureKind) {
         let (now, period) = (self.window.now(), self.period);
-        self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, period));
+        self.recorder.record(|recorder| recorder.retried(UNNAMED, kind, now, period));
     }
 
     /// Ends the transaction in progress now instead of with its last statement.
@@ -404,7 +404,7 @@ impl Session {
 
     /// Begins a transaction.
     pub async fn begin(&mut self) -> Result<()> {
-        self.measured(self.control().begin, &[], &mut Discard).await?;
+        self.execute_measured(self.control().begin, &[], &mut Discard).await?;
         self.is_in_transaction = true;
         Ok(())
     }
@@ -415,12 +415,12 @@ impl Session {
     /// If [`OperationFailure::leaves_doubt`], the outcome of the commit is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if let Some(ledger) = self.ledger {
-            let (client, number) = self.entry;
+            let (client, number) = self.ledger_key;
             let row = [Value::Integer(client.into()), Value::Integer(number as i64)];
-            self.measured(ledger, &row, &mut Discard).await?;
+            self.execute_measured(ledger, &row, &mut Discard).await?;
         }
         self.is_committing = true;
-        let result = self.measured(self.control().commit, &[], &mut Discard).await;
+        let result = self.execute_measured(self.control().commit, &[], &mut Discard).await;
         if result.is_ok() {
             self.is_in_transaction = false;
         }
@@ -439,7 +439,7 @@ impl Session {
             return Ok(());
         }
         self.is_in_transaction = false;
-        match self.measured(self.control().rollback, &[], &mut Discard).await {
+        match self.execute_measured(self.control().rollback, &[], &mut Discard).await {
             Err(failure) if failure.kind.remedy() == dyno_model::failure::Remedy::Reconnect => {
                 Err(failure)
             }
@@ -455,7 +455,7 @@ impl Session {
 
     /// Starts another attempt of a client's transaction and forgets earlier failures.
     pub(crate) fn start_attempt(&mut self, client: ClientId, number: u64) {
-        self.entry = (client.0, number);
+        self.ledger_key = (client.0, number);
         self.is_in_doubt = false;
         (self.failed_kind, self.failed_sql) = (None, None);
     }
@@ -463,19 +463,19 @@ impl Session {
     /// Records the failure that ended the attempt, with the statement that failed in it, if any.
     pub(crate) fn note_failure(&self, failure: &OperationFailure) {
         let kind = self.failed_kind.map_or("", |kind| self.plan.kinds[usize::from(kind)]);
-        self.log(failure, kind, self.failed_sql.as_deref());
+        self.record_failure(failure, kind, self.failed_sql.as_deref());
     }
 
     /// Records why a replacement for this connection could not be opened.
     pub(crate) fn note_not_connected(&self, failure: &OperationFailure) {
-        self.log(failure, "", None);
+        self.record_failure(failure, "", None);
     }
 
-    fn log(&self, failure: &OperationFailure, statement: &str, sql: Option<&str>) {
+    fn record_failure(&self, failure: &OperationFailure, statement: &str, sql: Option<&str>) {
         if self.period.is_measured() {
             let failed = Failed { failure, statement, sql, at: Nanos(self.window.now()) };
             let password = &self.target.password;
-            self.recorder.note(|recorder| recorder.failures.note(&failed, password));
+            self.recorder.record(|recorder| recorder.failures.note(&failed, password));
         }
     }
 
@@ -514,8 +514,8 @@ impl Session {
         if self.ledger.is_some_and(|ledger| ledger.kind == prepared.kind) {
             return Some(INSERT.to_owned());
         }
-        let position = self.statements.iter().position(|it| it.statement == prepared.statement)?;
-        self.plan.statements.get(position).map(|text| text.sql.clone())
+        let index = self.statements.iter().position(|it| it.statement == prepared.statement)?;
+        self.plan.statements.get(index).map(|text| text.sql.clone())
     }
 
     pub(crate) async fn close(&mut self) {
@@ -533,7 +533,7 @@ impl Session {
         self.connection.interrupter()
     }
 
-    async fn measured<S: RowSink>(
+    async fn execute_measured<S: RowSink>(
         &mut self,
         prepared: Prepared,
         parameters: &[Value<'_>],
@@ -549,13 +549,13 @@ impl Session {
         result
     }
 
-    fn sent(&mut self, kind: u16) {
+    fn record_sent(&mut self, kind: u16) {
         self.last_kind = kind;
         let period = self.period;
-        self.recorder.note(|recorder| recorder.statement_sent(kind, period));
+        self.recorder.record(|recorder| recorder.statement_sent(kind, period));
     }
 
-    fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
+    fn record_result(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
         if let Err(failure) = &result {
             self.failed_kind = Some(kind);
             let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
@@ -563,7 +563,7 @@ impl Session {
             self.is_in_doubt = commits && failure.leaves_doubt();
         }
         let (window, period) = (&self.window, self.period);
-        self.last_end = self.recorder.note(|recorder| {
+        self.last_end = self.recorder.record(|recorder| {
             let end = window.now();
             match &result {
                 Ok(outcome) => {

@@ -17,16 +17,16 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Pause between two checks of the sessions on the server.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two checks, so that the queries do not distort the server's counters.
-const LOOK_MAX: Duration = Duration::from_millis(320);
+const CHECK_PAUSE_MAX: Duration = Duration::from_millis(320);
 /// Sessions that have not ended after this time are terminated. Those without a statement end as
 /// soon as the server reads that the connection was closed.
-const BY_THEMSELVES: Duration = Duration::from_secs(2);
+const TERMINATE_AFTER: Duration = Duration::from_secs(2);
 /// Longest wait for sessions to end; a busy machine, or a server that rolls back, needs time.
-const SETTLING: Duration = Duration::from_secs(10);
+const SETTLE_LIMIT: Duration = Duration::from_secs(10);
 /// The same after an interrupt: sessions are terminated at once.
-const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
+const SETTLE_LIMIT_AFTER_INTERRUPT: Duration = Duration::from_secs(1);
 
 /// The server's ids of the sessions that a trial's clients opened on it.
 #[derive(Debug, Default)]
@@ -91,16 +91,16 @@ pub(crate) fn settle(
     else {
         return Ok(0);
     };
-    wait(&mut Observed { observer, target, statements, own }, || match is_end_requested() {
-        true => (Duration::ZERO, SETTLING_AFTER_REQUEST),
-        false => (BY_THEMSELVES, SETTLING),
+    wait(&mut ServerSessions { observer, target, statements, own }, || match is_end_requested() {
+        true => (Duration::ZERO, SETTLE_LIMIT_AFTER_INTERRUPT),
+        false => (TERMINATE_AFTER, SETTLE_LIMIT),
     })
 }
 
 /// The trial's own sessions on a server.
 trait Sessions {
-    fn left(&mut self) -> Result<Vec<u32>, OperationFailure>;
-    fn end(&mut self, session: u32);
+    fn remaining(&mut self) -> Result<Vec<u32>, OperationFailure>;
+    fn terminate(&mut self, session: u32);
 }
 
 /// `limits` returns the time for sessions to end on their own, and the total time; it is called at
@@ -110,52 +110,52 @@ fn wait(
     limits: impl Fn() -> (Duration, Duration),
 ) -> Result<u64, OperationFailure> {
     let began = Instant::now();
-    let mut pause = LOOK;
+    let mut pause = CHECK_PAUSE;
     let mut are_terminated = false;
     loop {
-        let left = sessions.left()?;
-        let (by_themselves, settling) = limits();
+        let remaining = sessions.remaining()?;
+        let (terminate_after, limit) = limits();
         let waited = began.elapsed();
-        if left.is_empty() || waited >= settling {
-            return Ok(left.len() as u64);
+        if remaining.is_empty() || waited >= limit {
+            return Ok(remaining.len() as u64);
         }
-        if !are_terminated && waited >= by_themselves {
+        if !are_terminated && waited >= terminate_after {
             are_terminated = true;
-            pause = LOOK;
-            left.into_iter().for_each(|session| sessions.end(session));
+            pause = CHECK_PAUSE;
+            remaining.into_iter().for_each(|session| sessions.terminate(session));
         }
         std::thread::sleep(pause);
-        pause = (2 * pause).min(LOOK_MAX);
+        pause = (2 * pause).min(CHECK_PAUSE_MAX);
     }
 }
 
-struct Observed<'a> {
+struct ServerSessions<'a> {
     observer: &'a mut Connection,
     target: &'a Target,
     statements: &'static SessionStatements,
     own: HashSet<u32>,
 }
 
-impl Observed<'_> {
-    fn ask(&mut self, sql: &str) -> Result<Table, OperationFailure> {
+impl ServerSessions<'_> {
+    fn query(&mut self, sql: &str) -> Result<Table, OperationFailure> {
         let mut table = Table::default();
         block_on(self.observer.query(sql, &mut table))?;
         Ok(table)
     }
 }
 
-impl Sessions for Observed<'_> {
-    fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
+impl Sessions for ServerSessions<'_> {
+    fn remaining(&mut self) -> Result<Vec<u32>, OperationFailure> {
         // Ids are reused, and a proxy assigns its own ids: only sessions that look like dyno's are
         // terminated.
         let sql = self.statements.list;
-        let answer = match self.ask(sql) {
+        let answer = match self.query(sql) {
             // The connection may have broken together with those of the clients, and the server may
             // be healthy again.
             Err(failure) if !is_unanswered(&failure) => {
-                block_on(observe(self.target)).and_then(|fresh| {
-                    *self.observer = fresh;
-                    self.ask(sql)
+                block_on(observe(self.target)).and_then(|connection| {
+                    *self.observer = connection;
+                    self.query(sql)
                 })
             }
             answer => answer,
@@ -174,7 +174,7 @@ impl Sessions for Observed<'_> {
         Ok(rows.iter().filter_map(number).collect())
     }
 
-    fn end(&mut self, session: u32) {
+    fn terminate(&mut self, session: u32) {
         let sql = self.statements.end.replace('?', &session.to_string());
         // It may have ended in the meantime; the next check shows it.
         let _ = block_on(self.observer.query(&sql, &mut Discard));
@@ -193,11 +193,11 @@ mod tests {
     }
 
     impl Sessions for Scripted {
-        fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
+        fn remaining(&mut self) -> Result<Vec<u32>, OperationFailure> {
             Ok(self.left.clone())
         }
 
-        fn end(&mut self, session: u32) {
+        fn terminate(&mut self, session: u32) {
             self.terminated.push(session);
             if self.obey {
                 self.left.retain(|left| *left != session);

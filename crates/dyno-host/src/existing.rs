@@ -199,9 +199,9 @@ pub fn connect(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
-    asked: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
-    connect_by(ControlConnection::open, system, query_mode, connect_timeout, asked)
+    connect_by(ControlConnection::open, system, query_mode, connect_timeout, requested)
 }
 
 /// As [`connect`], for cleaning up; an interrupt by the user does not stop it.
@@ -212,9 +212,9 @@ pub fn connect_to_clean_up(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
-    asked: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
-    connect_by(ControlConnection::open_to_clean_up, system, query_mode, connect_timeout, asked)
+    connect_by(ControlConnection::open_to_clean_up, system, query_mode, connect_timeout, requested)
 }
 
 fn connect_by(
@@ -222,7 +222,7 @@ fn connect_by(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
-    asked: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = location(system);
@@ -254,7 +254,7 @@ fn connect_by(
             return Err(HostError::new(format!("{text}\nhint: {hint}")));
         }
         // Only requested settings must be read back.
-        Err(failure) if failure.is_refusal() && asked.is_empty() => {
+        Err(failure) if failure.is_refusal() && requested.is_empty() => {
             (BTreeMap::new(), Some(failure.to_string()))
         }
         Err(failure) => {
@@ -271,7 +271,7 @@ fn connect_by(
     }
     drop(session);
     let Compared { record: settings, unread, problems, rounded } =
-        settings::compared(system.engine, asked, &found);
+        settings::compared(system.engine, requested, &found);
     Ok(ConnectedSystem {
         target,
         version,
@@ -563,7 +563,7 @@ mod tests {
     fn connected_to(
         persona: &'static Persona,
         engine: Engine,
-        asked: &[(&str, &str)],
+        requested: &[(&str, &str)],
     ) -> Result<ConnectedSystem, HostError> {
         let options = Options { persona: Some(persona), ..Options::default() };
         let server = serve(persona.protocol, ([127, 0, 0, 1], 0).into(), options).unwrap();
@@ -571,8 +571,9 @@ mod tests {
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
         let password = PasswordSource::Url { password: Secret::new("any") };
         let system = ExistingSystem { engine, ..system(password, endpoint) };
-        let asked = asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        connect(&system, QueryMode::Prepared, Duration::from_secs(60), &asked.collect())
+        let requested =
+            requested.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        connect(&system, QueryMode::Prepared, Duration::from_secs(60), &requested.collect())
     }
 
     #[test]
@@ -611,8 +612,8 @@ mod tests {
         assert!(connected.settings.is_empty());
         assert!(connected.settings_refused.unwrap().contains("permission denied for view"));
         assert_eq!(connected.version, "Greenplum 16.4");
-        let asked = [("work_mem", "4MB")];
-        let error = connected_to(&SILENT, Engine::Postgres, &asked).unwrap_err().to_string();
+        let requested = [("work_mem", "4MB")];
+        let error = connected_to(&SILENT, Engine::Postgres, &requested).unwrap_err().to_string();
         assert!(error.contains("cannot read the settings"), "{error}");
     }
 }

@@ -124,30 +124,30 @@ impl LifecycleHooks<'_> {
     /// answer in time or not with these settings.
     pub fn begin(
         &self,
-        asked: &Settings,
+        requested: &Settings,
         mut restoration: Option<&mut Restoration>,
     ) -> Result<(ConnectedSystem, Option<ExclusiveSlot>), HostError> {
-        if !asked.is_empty() {
-            self.run("apply", self.plan.apply.as_deref(), asked, restoration.as_deref_mut())?;
+        if !requested.is_empty() {
+            self.run("apply", self.plan.apply.as_deref(), requested, restoration.as_deref_mut())?;
         }
-        self.run("restart", self.plan.restart.as_deref(), asked, restoration)?;
+        self.run("restart", self.plan.restart.as_deref(), requested, restoration)?;
         let slot = self
             .plan
             .exclusive
             .as_ref()
-            .map(|exclusive| self.start(exclusive, asked))
+            .map(|exclusive| self.start(exclusive, requested))
             .transpose()?;
         if self.plan.restart.is_some() || slot.is_some() {
             own_sessions::forget(&self.system.endpoint);
         }
         let waiting = Waiting { connect: existing::connect, hears_the_user: true };
-        Ok((self.wait(asked, waiting)?, slot))
+        Ok((self.wait(requested, waiting)?, slot))
     }
 
     fn start(
         &self,
         exclusive: &ExclusivePlan,
-        asked: &Settings,
+        requested: &Settings,
     ) -> Result<ExclusiveSlot, HostError> {
         // A server that was just told to stop may still be running.
         let began = Instant::now();
@@ -160,12 +160,12 @@ impl LifecycleHooks<'_> {
         let mut supervisor = Supervisor::start(&self.supervisor)?;
         // Registered before anything is started.
         supervisor.run_at_end(Last {
-            launch: self.launch(&exclusive.stop, asked, self.log("stop")?),
+            launch: self.launch(&exclusive.stop, requested, self.log("stop")?),
             limit: self.plan.time_limit.into(),
             what: format!("the command `stop` of {}", self.name),
         })?;
         let slot = ExclusiveSlot(supervisor);
-        self.run("start", Some(&exclusive.start), asked, None)?;
+        self.run("start", Some(&exclusive.start), requested, None)?;
         Ok(slot)
     }
 
@@ -176,8 +176,8 @@ impl LifecycleHooks<'_> {
         Ok(logs.map_or_else(|| PathBuf::from("/dev/null"), |logs| logs.join(name)))
     }
 
-    fn launch(&self, command: &str, asked: &Settings, log: PathBuf) -> Launch {
-        shell::launch(&with_default_umask(command), environment(self.name, asked), log)
+    fn launch(&self, command: &str, requested: &Settings, log: PathBuf) -> Launch {
+        shell::launch(&with_default_umask(command), environment(self.name, requested), log)
     }
 
     /// Checks that a system that is to be started is not running yet.
@@ -205,7 +205,7 @@ impl LifecycleHooks<'_> {
         )))
     }
 
-    fn wait(&self, asked: &Settings, waiting: Waiting) -> Result<ConnectedSystem, HostError> {
+    fn wait(&self, requested: &Settings, waiting: Waiting) -> Result<ConnectedSystem, HostError> {
         let limit = Duration::from(self.plan.time_limit);
         let began = Instant::now();
         let mut answered: Option<Instant> = None;
@@ -214,7 +214,7 @@ impl LifecycleHooks<'_> {
                 self.system,
                 self.query_mode,
                 self.connect_timeout,
-                asked,
+                requested,
             ) {
                 Ok(connected) => match connected.problems.first() {
                     None => return Ok(connected),
@@ -264,7 +264,7 @@ impl LifecycleHooks<'_> {
         &self,
         what: &str,
         command: Option<&str>,
-        asked: &Settings,
+        requested: &Settings,
         restoration: Option<&mut Restoration>,
     ) -> Result<(), HostError> {
         let Some(command) = command else { return Ok(()) };
@@ -272,7 +272,7 @@ impl LifecycleHooks<'_> {
         let name = format!("the command `{what}`");
         match restoration {
             None => {
-                let environment = environment(self.name, asked);
+                let environment = environment(self.name, requested);
                 let command = with_default_umask(command);
                 let supervisor = &self.supervisor;
                 shell::run(&name, &command, environment, limit, Remaining::Stay, supervisor)
@@ -280,7 +280,8 @@ impl LifecycleHooks<'_> {
             Some(restoration) => {
                 restoration.commands += 1;
                 let output = restoration.folder.join(format!("output-{}", restoration.commands));
-                let launch = Launch { leaves_running: true, ..self.launch(command, asked, output) };
+                let launch =
+                    Launch { leaves_running: true, ..self.launch(command, requested, output) };
                 shell::run_in(&mut restoration.supervisor, launch, &name, limit)
             }
         }
@@ -304,17 +305,17 @@ fn with_default_umask(command: &str) -> String {
 /// Environment variables of a hook: the system, all settings as lines `name=value`, and a variable
 /// for each setting.
 #[must_use]
-pub fn environment(system: &str, asked: &BTreeMap<String, String>) -> Vec<(String, String)> {
+pub fn environment(system: &str, requested: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let variable = |name: &str| {
         let letters = name
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
         format!("DYNO_SETTING_{}", letters.collect::<String>())
     };
-    let lines: String = asked.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let lines: String = requested.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     let mut all =
         vec![("DYNO_SYSTEM".to_owned(), system.to_owned()), ("DYNO_SETTINGS".to_owned(), lines)];
-    all.extend(asked.iter().map(|(name, value)| (variable(name), value.clone())));
+    all.extend(requested.iter().map(|(name, value)| (variable(name), value.clone())));
     all
 }
 
@@ -324,9 +325,10 @@ mod tests {
 
     #[test]
     fn a_command_gets_every_setting_in_two_forms() {
-        let asked = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
-        let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let reported: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();
+        let requested = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
+        let requested = requested.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let reported: BTreeMap<String, String> =
+            environment("shop", &requested).into_iter().collect();
         assert_eq!(reported["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
         assert_eq!(reported["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
         assert_eq!((reported["DYNO_SYSTEM"].as_str(), reported.len()), ("shop", 4));

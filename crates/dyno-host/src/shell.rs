@@ -88,11 +88,11 @@ pub(crate) fn run_in(
         Some(exit) => exit.to_string(),
         None => format!("did not end within {} s", limit.as_secs_f64()),
     };
-    let said = match tail(&output, OUTPUT_LINES).as_slice() {
+    let output_end = match tail(&output, OUTPUT_LINES).as_slice() {
         [] => "; it printed nothing".to_owned(),
         lines => format!("; the last lines of its output:{}", quoted(lines)),
     };
-    Err(HostError::new(format!("{name} {ending}{said}")))
+    Err(HostError::new(format!("{name} {ending}{output_end}")))
 }
 
 /// Words at the start of a line that is not a simple command.

@@ -1,7 +1,7 @@
 //! Configuration shared by all states of one run of the program.
 
 use crate::chunks::Chunks;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::engine::SysbenchDriver;
 use dyno_model::retry::RetriedErrors;
 use dyno_model::target::{Engine, Target};
@@ -188,7 +188,7 @@ pub struct Environment {
     /// Number of worker threads.
     pub threads: u32,
     /// The threads of this process, where others run the rest.
-    pub share: Option<GeneratorShare>,
+    pub subset: Option<ClientSubset>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Settings of the random functions.
@@ -232,7 +232,7 @@ impl Environment {
             command: None,
             argv: Vec::new(),
             threads: 1,
-            share: None,
+            subset: None,
             seed: 0,
             random: RandomSettings::default(),
             databases: Databases::default(),
@@ -247,7 +247,7 @@ impl Environment {
     /// The next number, from 0, of a sequence that all threads share, in all processes.
     pub(crate) fn next_unique(&self) -> u32 {
         let nth = self.shared.unique.fetch_add(1, Ordering::Relaxed);
-        self.share.map_or(nth, |share| share.item(nth.into()) as u32)
+        self.subset.map_or(nth, |subset| subset.item(nth.into()) as u32)
     }
 
     /// The files that states have loaded as Lua so far, by their paths.

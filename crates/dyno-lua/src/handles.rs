@@ -15,8 +15,8 @@ struct Entry<T> {
 }
 
 /// Bits of a handle for the index; the others are the generation.
-const PLACE_BITS: u32 = 22;
-const GENERATION_MAX: u32 = (1 << (52 - PLACE_BITS)) - 1;
+const INDEX_BITS: u32 = 22;
+const GENERATION_MAX: u32 = (1 << (52 - INDEX_BITS)) - 1;
 
 impl<T> Default for Handles<T> {
     fn default() -> Self {
@@ -27,7 +27,7 @@ impl<T> Default for Handles<T> {
 impl<T> Handles<T> {
     /// Stores an object; its handle is above 0.
     pub(crate) fn insert(&mut self, value: T) -> f64 {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             // Grows by a quarter instead of doubling: every thread has and keeps such lists.
             if self.entries.len() == self.entries.capacity() {
                 self.entries.reserve_exact(1 + self.entries.len() / 4);
@@ -35,39 +35,39 @@ impl<T> Handles<T> {
             self.entries.push(Entry { generation: 0, value: None });
             u32::try_from(self.entries.len() - 1).expect("memory ends before 2^32 entries")
         });
-        let entry = &mut self.entries[place as usize];
+        let entry = &mut self.entries[index as usize];
         entry.generation += 1;
         entry.value = Some(value);
-        (u64::from(entry.generation) << PLACE_BITS | u64::from(place)) as f64
+        (u64::from(entry.generation) << INDEX_BITS | u64::from(index)) as f64
     }
 
     fn entry(&self, number: f64) -> Option<(usize, u32)> {
         // A number out of range becomes some other number, which is not a handle.
         let number = number as u64;
-        let place = (number & ((1 << PLACE_BITS) - 1)) as usize;
-        let generation = (number >> PLACE_BITS) as u32;
-        (generation > 0 && self.entries.get(place)?.generation == generation)
-            .then_some((place, generation))
+        let index = (number & ((1 << INDEX_BITS) - 1)) as usize;
+        let generation = (number >> INDEX_BITS) as u32;
+        (generation > 0 && self.entries.get(index)?.generation == generation)
+            .then_some((index, generation))
     }
 
     #[inline]
     pub(crate) fn get(&self, number: f64) -> Option<&T> {
-        let (place, _) = self.entry(number)?;
-        self.entries[place].value.as_ref()
+        let (index, _) = self.entry(number)?;
+        self.entries[index].value.as_ref()
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, number: f64) -> Option<&mut T> {
-        let (place, _) = self.entry(number)?;
-        self.entries[place].value.as_mut()
+        let (index, _) = self.entry(number)?;
+        self.entries[index].value.as_mut()
     }
 
     pub(crate) fn remove(&mut self, number: f64) -> Option<T> {
-        let (place, generation) = self.entry(number)?;
-        let value = self.entries[place].value.take();
+        let (index, generation) = self.entry(number)?;
+        let value = self.entries[index].value.take();
         // An index that has been used too often is never used again.
         if value.is_some() && generation < GENERATION_MAX {
-            self.free.push(place as u32);
+            self.free.push(index as u32);
         }
         value
     }

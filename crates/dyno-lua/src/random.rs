@@ -150,7 +150,7 @@ fn permute(x: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::environment::ScriptSource;
-    use dyno_model::client_group::GeneratorShare;
+    use dyno_model::client_group::ClientSubset;
     use std::collections::HashSet;
 
     fn draws(seed: u64, state: u64) -> Draws {
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn unique_numbers_are_not_repeated_across_states() {
-        let environment = |share| {
+        let environment = |subset| {
             let script = ScriptSource::Module("any".to_owned());
-            Environment { share, ..Environment::new(script) }
+            Environment { subset, ..Environment::new(script) }
         };
         let alone = environment(None);
         let (a, b) = (draws(1, 0), draws(1, 1));
@@ -171,11 +171,12 @@ mod tests {
             assert!(seen.insert(b.unique(&alone)));
         }
         // Those of two processes, which have two and one of three threads.
-        let parts = [0, 1].map(|part| environment(Some(GeneratorShare::new(3, part, 2))));
+        let environments =
+            [0, 1].map(|generator| environment(Some(ClientSubset::new(3, generator, 2))));
         let mut divided = HashSet::new();
         for _ in 0..1_000 {
-            for part in [&parts[0], &parts[0], &parts[1]] {
-                assert!(divided.insert(a.unique(part)), "another process has drawn it");
+            for environment in [&environments[0], &environments[0], &environments[1]] {
+                assert!(divided.insert(a.unique(environment)), "another process has drawn it");
             }
         }
         assert!(divided.is_subset(&seen), "they are those of one process");

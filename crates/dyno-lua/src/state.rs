@@ -167,7 +167,10 @@ impl State {
                         let message = format!(
                             "{place}SQL error, errno = {errno}, state = '{state}': {message}"
                         );
-                        return ScriptError::new(ErrorKind::FatalSql, without_own_place(&message));
+                        return ScriptError::new(
+                            ErrorKind::FatalSql,
+                            without_own_location(&message),
+                        );
                     }
                     _ => NOT_A_STRING.to_owned(),
                 }
@@ -175,7 +178,7 @@ impl State {
             Value::Error(error) => words(error),
             _ => NOT_A_STRING.to_owned(),
         };
-        let message = without_own_place(&message);
+        let message = without_own_location(&message);
         let last = crate::context::with_some(|context| context.last_error.take()).flatten();
         let kind = match last {
             Some((kind, text)) if message.ends_with(&text) => kind,
@@ -405,7 +408,7 @@ const NOT_A_STRING: &str = "(not a string)";
 
 /// A message without the position of the event loop: an error raised with level 2 in `event` or a
 /// hook has the position of its caller, which is not in the script.
-fn without_own_place(message: &str) -> &str {
+fn without_own_location(message: &str) -> &str {
     let rest = message.strip_prefix("[sysbench.events]:").and_then(|rest| rest.split_once(": "));
     rest.map_or(message, |(_, text)| text)
 }

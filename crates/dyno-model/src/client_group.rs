@@ -84,7 +84,7 @@ impl ClientIds {
     }
 
     /// How many of the ids are below a limit.
-    fn below(self, limit: u32) -> u32 {
+    fn count_below(self, limit: u32) -> u32 {
         limit.saturating_sub(self.first).div_ceil(self.step).min(self.count)
     }
 }
@@ -94,27 +94,27 @@ impl ClientIds {
 /// **The rule that divides a load**: client c of a load belongs to generator c modulo the number of
 /// generators. Item i of whatever all clients share (the arrivals of an open loop, in order; the
 /// transactions of a budget) belongs to client i modulo the number of clients, and so to the
-/// generator of that client. All that a client does on its own follows from its id. The parts
-/// of any number of generators are therefore disjoint, and together they are the whole load.
+/// generator of that client. All that a client does on its own follows from its id. The
+/// subsets of all generators are therefore disjoint, and together they are the whole load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GeneratorShare {
-    /// The clients that this process drives.
+pub struct ClientSubset {
+    /// Ids of the clients that this process drives.
     pub ids: ClientIds,
-    /// Number of clients of the load.
-    pub clients: u32,
+    /// Number of clients of the whole load.
+    pub total: u32,
 }
 
-impl GeneratorShare {
+impl ClientSubset {
     /// The whole load.
     #[must_use]
     pub fn whole(clients: u32) -> Self {
         Self::new(clients, 0, 1)
     }
 
-    /// The share of one of several generators, which are numbered from 0.
+    /// The subset of one of several generators, which are numbered from 0.
     #[must_use]
-    pub fn new(clients: u32, generator: u32, generators: u32) -> Self {
-        Self { ids: ClientIds::round_robin(clients, generator, generators), clients }
+    pub fn new(total: u32, generator: u32, generators: u32) -> Self {
+        Self { ids: ClientIds::round_robin(total, generator, generators), total }
     }
 
     /// Number of clients that this process drives.
@@ -126,8 +126,8 @@ impl GeneratorShare {
     /// True for an item, from 0, that belongs to one of these clients.
     #[inline]
     #[must_use]
-    pub fn has_item(self, item: u64) -> bool {
-        let client = (item % u64::from(self.clients)) as u32;
+    pub fn contains_item(self, item: u64) -> bool {
+        let client = (item % u64::from(self.total)) as u32;
         client >= self.ids.first && (client - self.ids.first).is_multiple_of(self.ids.step)
     }
 
@@ -136,15 +136,15 @@ impl GeneratorShare {
     pub fn item(self, nth: u64) -> u64 {
         let count = u64::from(self.ids.count);
         let client = self.ids.first + (nth % count) as u32 * self.ids.step;
-        nth / count * u64::from(self.clients) + u64::from(client)
+        nth / count * u64::from(self.total) + u64::from(client)
     }
 
-    /// How many of the first items belong to these clients.
+    /// How many of the first `items` items belong to these clients.
     #[must_use]
-    pub fn items(self, first: u64) -> u64 {
-        let clients = u64::from(self.clients);
-        let rest = self.ids.below((first % clients) as u32);
-        first / clients * u64::from(self.ids.count) + u64::from(rest)
+    pub fn items_of(self, items: u64) -> u64 {
+        let clients = u64::from(self.total);
+        let of_last_round = self.ids.count_below((items % clients) as u32);
+        items / clients * u64::from(self.ids.count) + u64::from(of_last_round)
     }
 }
 
@@ -350,40 +350,40 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_any_number_of_generators_are_the_whole_load(
+        fn subsets_of_any_number_of_generators_are_the_whole_load(
             clients in 1_u32..200, generators in 1_u32..20, items in 0_u64..1_000
         ) {
             let generators = generators.min(clients);
-            let parts: Vec<GeneratorShare> =
-                (0..generators).map(|it| GeneratorShare::new(clients, it, generators)).collect();
-            let mut all: Vec<u32> = parts.iter().flat_map(|part| part.ids.iter()).collect();
+            let subsets: Vec<ClientSubset> =
+                (0..generators).map(|it| ClientSubset::new(clients, it, generators)).collect();
+            let mut all: Vec<u32> = subsets.iter().flat_map(|subset| subset.ids.iter()).collect();
             all.sort_unstable();
             prop_assert_eq!(all, (0..clients).collect::<Vec<_>>());
             for item in 0..items {
-                let owners = parts.iter().filter(|part| part.has_item(item)).count();
+                let owners = subsets.iter().filter(|subset| subset.contains_item(item)).count();
                 prop_assert_eq!(owners, 1, "item {}", item);
             }
-            for part in &parts {
-                let counted = (0..items).filter(|item| part.has_item(*item)).count() as u64;
-                prop_assert_eq!(part.items(items), counted);
-                let places: Vec<u32> =
-                    part.ids.iter().map(|client| part.ids.position(client)).collect();
-                prop_assert_eq!(places, (0..part.count()).collect::<Vec<_>>());
-                // Even where clients are not, parts are as even as they can be.
-                prop_assert!(part.count() >= clients / generators);
+            for subset in &subsets {
+                let counted = (0..items).filter(|item| subset.contains_item(*item)).count() as u64;
+                prop_assert_eq!(subset.items_of(items), counted);
+                let positions: Vec<u32> =
+                    subset.ids.iter().map(|client| subset.ids.position(client)).collect();
+                prop_assert_eq!(positions, (0..subset.count()).collect::<Vec<_>>());
+                // Even where clients are not, subsets are as even as they can be.
+                prop_assert!(subset.count() >= clients / generators);
             }
         }
     }
 
     #[test]
     fn clients_are_partitioned_into_groups_of_nearly_equal_size() {
-        for (clients, shares) in
+        for (clients, sizes) in
             [(5, vec![5]), (5, vec![3, 2]), (8, vec![2, 2, 2, 2]), (8, vec![3, 3, 2])]
         {
-            let groups = shares.len() as u32;
+            let groups = sizes.len() as u32;
             let ids = |group| ClientIds::round_robin(clients, group, groups);
             let round_robin: Vec<ClientIds> = (0..groups).map(ids).collect();
-            assert_eq!(round_robin.iter().map(|it| it.count).collect::<Vec<_>>(), shares);
+            assert_eq!(round_robin.iter().map(|it| it.count).collect::<Vec<_>>(), sizes);
             let each =
                 |it: &ClientIds| (it.first..).step_by(it.step as usize).take(it.count as usize);
             let mut all: Vec<u32> = round_robin.iter().flat_map(each).collect();

@@ -40,7 +40,7 @@ pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<Stri
 
 /// The message for a failed connection.
 pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String {
-    let said = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
+    let severity = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
     let place = match &target.endpoint {
         Endpoint::Tcp { host, port } => format!("connection to server at \"{host}\", port {port}"),
         Endpoint::Unix(path) => format!("connection to server on socket \"{}\"", path.display()),
@@ -61,7 +61,7 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
         }
         None => String::new(),
     };
-    format!("{place} failed: {said}{}{hint}", failure.message)
+    format!("{place} failed: {severity}{}{hint}", failure.message)
 }
 
 #[cfg(test)]

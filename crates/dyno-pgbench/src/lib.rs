@@ -45,7 +45,7 @@ use std::sync::atomic::AtomicUsize;
 
 pub use changes::{mentions, reads};
 pub use options::curve;
-pub use run::divided::PgbenchWork;
+pub use run::distributed::PgbenchWork;
 pub use terminal::Terminal;
 pub use tpcb::{TPCB, description as tpcb_description, tpcb, tpcb_statements};
 pub use transactions::{SQL, Transactions, description};

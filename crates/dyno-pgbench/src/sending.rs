@@ -7,7 +7,7 @@ use crate::expression::{Environment, Value};
 use crate::failure;
 use crate::perform::Program;
 use crate::random::Generator;
-use crate::script::{Action, DEFINING, Place, Script, Sql, Store, escaped};
+use crate::script::{Action, DEFINING, Script, Sql, Store, VariableContext, escaped};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::engine::Syntax;
 use dyno_model::failure::OperationFailure;
@@ -52,8 +52,10 @@ impl KnownVariables {
 
     /// True when parameters would change the meaning of a statement.
     fn needs_text(&self, sql: &Sql) -> bool {
-        let is_text = |place| !matches!(place, Place::Value | Place::Comment);
-        sql.is_several() || sql.variables().any(|(slot, place)| is_text(place) && self.has(slot))
+        let is_text =
+            |context| !matches!(context, VariableContext::Value | VariableContext::Comment);
+        sql.is_several()
+            || sql.variables().any(|(slot, context)| is_text(context) && self.has(slot))
     }
 }
 
@@ -86,9 +88,9 @@ pub(crate) fn check(
             Action::StartPipeline => is_in_pipeline = true,
             Action::EndPipeline => is_in_pipeline = false,
             Action::Sql(sql) => {
-                let slice = sql
-                    .variables()
-                    .find(|(slot, place)| *place == Place::Slice && settable.has(*slot));
+                let slice = sql.variables().find(|(slot, context)| {
+                    *context == VariableContext::Slice && settable.has(*slot)
+                });
                 if let Some((slot, _)) = slice {
                     let name = names.name(slot);
                     return refusal(&format!(

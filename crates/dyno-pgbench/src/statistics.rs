@@ -36,15 +36,15 @@ impl Times {
         self.squares += other.squares;
     }
 
-    /// As numbers, for [`Self::of_notes`].
-    pub(crate) fn notes(&self) -> [u64; 5] {
+    /// As numbers, for [`Self::from_counts`].
+    pub(crate) fn export_counts(&self) -> [u64; 5] {
         let [min, max, sum, squares] =
             [self.min, self.max, self.sum, self.squares].map(f64::to_bits);
         [self.count, min, max, sum, squares]
     }
 
-    /// Reads what [`Self::notes`] returned.
-    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
+    /// Reads what [`Self::export_counts`] returned.
+    pub(crate) fn from_counts(next: &mut impl FnMut() -> u64) -> Self {
         let count = next();
         let [min, max, sum, squares] = [(); 4].map(|()| f64::from_bits(next()));
         Self { count, min, max, sum, squares }
@@ -153,8 +153,8 @@ impl Tally {
         self.lag.merge(&other.lag);
     }
 
-    /// As numbers, for [`Self::of_notes`].
-    pub(crate) fn notes(&self) -> Vec<u64> {
+    /// As numbers, for [`Self::from_counts`].
+    pub(crate) fn export_counts(&self) -> Vec<u64> {
         let counts = [
             self.done,
             self.skipped,
@@ -164,11 +164,11 @@ impl Tally {
             self.deadlock_failures,
             self.late,
         ];
-        [&counts[..], &self.latency.notes(), &self.lag.notes()].concat()
+        [&counts[..], &self.latency.export_counts(), &self.lag.export_counts()].concat()
     }
 
-    /// Reads what [`Self::notes`] returned.
-    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
+    /// Reads what [`Self::export_counts`] returned.
+    pub(crate) fn from_counts(next: &mut impl FnMut() -> u64) -> Self {
         Self {
             done: next(),
             skipped: next(),
@@ -177,8 +177,8 @@ impl Tally {
             serialization_failures: next(),
             deadlock_failures: next(),
             late: next(),
-            latency: Times::of_notes(next),
-            lag: Times::of_notes(next),
+            latency: Times::from_counts(next),
+            lag: Times::from_counts(next),
         }
     }
 
@@ -222,14 +222,14 @@ pub(crate) struct CommandTally {
 }
 
 impl CommandTally {
-    /// As numbers, for [`Self::of_notes`].
-    pub(crate) fn notes(&self) -> Vec<u64> {
-        [&[self.failures, self.retries][..], &self.times.notes()].concat()
+    /// As numbers, for [`Self::from_counts`].
+    pub(crate) fn export_counts(&self) -> Vec<u64> {
+        [&[self.failures, self.retries][..], &self.times.export_counts()].concat()
     }
 
-    /// Reads what [`Self::notes`] returned.
-    pub(crate) fn of_notes(next: &mut impl FnMut() -> u64) -> Self {
-        Self { failures: next(), retries: next(), times: Times::of_notes(next) }
+    /// Reads what [`Self::export_counts`] returned.
+    pub(crate) fn from_counts(next: &mut impl FnMut() -> u64) -> Self {
+        Self { failures: next(), retries: next(), times: Times::from_counts(next) }
     }
 
     /// Adds the counts of another one.
@@ -285,13 +285,13 @@ mod tests {
         {
             tally.count(&finished(ending, latency, tries), true, Some(15));
         }
-        let mut notes = tally.notes().into_iter();
-        assert_eq!(Tally::of_notes(&mut || notes.next().expect("there are as many")), tally);
-        assert_eq!(notes.next(), None);
+        let mut exported = tally.export_counts().into_iter();
+        assert_eq!(Tally::from_counts(&mut || exported.next().expect("there are as many")), tally);
+        assert_eq!(exported.next(), None);
         let command = CommandTally { times: tally.latency, failures: 3, retries: 5 };
-        let mut notes = command.notes().into_iter();
-        let read = CommandTally::of_notes(&mut || notes.next().expect("there are as many"));
-        assert_eq!((read, notes.next()), (command, None));
+        let mut exported = command.export_counts().into_iter();
+        let read = CommandTally::from_counts(&mut || exported.next().expect("there are as many"));
+        assert_eq!((read, exported.next()), (command, None));
     }
 
     #[test]

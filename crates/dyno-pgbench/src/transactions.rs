@@ -448,7 +448,7 @@ impl Workload for Transactions {
         self.program.scripts.iter().map(|script| intern(&script.name)).collect()
     }
 
-    fn name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
         self.program.chosen(random.below(self.program.weights)) as u16
     }
 
@@ -463,7 +463,7 @@ impl Workload for Transactions {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let script = usize::from(self.name(client, sequence, random));
+        let script = usize::from(self.transaction_name(client, sequence, random));
         self.audit.begins(script);
         let outcome = self.perform(script, client, session, random).await;
         self.audit.ends(script, &outcome);
@@ -485,12 +485,12 @@ impl Workload for Transactions {
         kinds.map(|kind| self.program.kinds[usize::from(*kind)]).collect()
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.audit.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.audit.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.audit.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.audit.import_counts(exported);
     }
 
     async fn audit(

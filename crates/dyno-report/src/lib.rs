@@ -6,7 +6,7 @@
 //! * `messages`: all prose, one file per language; `figures`, `words`: formatting of values and
 //!   states;
 //! * `metrics`: the table of all measures; `cell`, `table`: typed cells and tables of them,
-//!   `sheet`: building a table column by column; `tables`, `isolation`, `notes`, `facts`,
+//!   `table_builder`: building a table column by column; `tables`, `isolation`, `notes`, `facts`,
 //!   `topology`, `sections`: the contents of a report;
 //! * `test_report`: the contents of a formal test report;
 //!   `grid`: tables of the page; `chart`: SVG;
@@ -37,7 +37,7 @@ mod tests;
 
 use console::{checkup, live, plan, preflight, progress};
 use contents::{
-    facts, isolation, metrics, notes, sections, sheet, tables, test_report, tiles, topology,
+    facts, isolation, metrics, notes, sections, table_builder, tables, test_report, tiles, topology,
 };
 use formats::{csv, format, json, markdown, text};
 use layout::{breaks, cell, fitted, grid, table};

@@ -72,9 +72,9 @@ impl SingleRun {
         let trial = self.plan.trials[0].clone();
         self.writer.event(&match outcome {
             Ok(record) => {
-                let asked = TrialRequirements::of(&self.plan, &trial);
+                let requirements = TrialRequirements::of(&self.plan, &trial);
                 let mut record = record(trial, self.started_at, self.version);
-                record.warnings = judge(&record, &asked);
+                record.warnings = judge(&record, &requirements);
                 Event::TrialFinished(Box::new(record))
             }
             Err(reason) => Event::TrialFailed { trial: trial.id, reason, search: None },

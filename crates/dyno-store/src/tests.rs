@@ -110,9 +110,9 @@ fn everything_written_is_read_back() {
         let TrialOutcome::Finished(record) = &data.run.outcomes[id] else {
             panic!("all trials finished")
         };
-        assert_eq!(trial.transaction.len(), record.transaction.count);
+        assert_eq!(trial.response_times.len(), record.transaction.count);
         assert_eq!(
-            dyno_model::latency::LatencySummary::from(&trial.transaction),
+            dyno_model::latency::LatencySummary::from(&trial.response_times),
             record.transaction
         );
         assert_eq!(

@@ -35,7 +35,7 @@ pub struct RunData {
 #[derive(Debug)]
 pub struct TrialData {
     /// Response times of its transactions, from the interval log.
-    pub transaction: Histogram<u64>,
+    pub response_times: Histogram<u64>,
     /// Open loop: ages of arrivals without a commit, from the interval log.
     pub censored: Histogram<u64>,
     /// Transactions by interval, from the interval log.
@@ -81,9 +81,16 @@ impl Run {
             let samples = self.read_lines(id, MONITOR_FILE, Presence::Optional, monitor::parse);
             let sessions =
                 self.read_lines(id, SESSIONS_FILE, Presence::Optional, monitor::parse_sessions);
-            let TrialHistograms { transaction, censored, intervals, .. } = histograms;
-            let files =
-                TrialData { transaction, censored, intervals, timeline, errors, samples, sessions };
+            let TrialHistograms { response_times, censored, intervals, .. } = histograms;
+            let files = TrialData {
+                response_times,
+                censored,
+                intervals,
+                timeline,
+                errors,
+                samples,
+                sessions,
+            };
             trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;
@@ -162,7 +169,7 @@ impl Run {
         if let TrialOutcome::Finished(record) = outcome
             && problems.is_empty()
         {
-            let (commits, ages) = (histograms.transaction.len(), histograms.censored.len());
+            let (commits, ages) = (histograms.response_times.len(), histograms.censored.len());
             let response = record.open_loop.and_then(|open_loop| open_loop.response);
             let what = if histograms.lines > 0 && commits != record.transaction.count {
                 let count = record.transaction.count;

@@ -44,7 +44,7 @@ pub fn main(
         logger.print(&help::general());
         return OK;
     }
-    if options.general.json == Some(crate::options::general::JsonPlace::Standard) {
+    if options.general.json == Some(crate::options::general::JsonDestination::Standard) {
         logger.divert_log();
     }
     let general = &options.general;

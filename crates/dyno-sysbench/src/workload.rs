@@ -8,20 +8,20 @@ use crate::options::{OptionError, Options, registry};
 use crate::preparation::{Before, Origin, Origins, Read, already, conflicting_options};
 use crate::run::commands::{self, failed, watched};
 use crate::run::reporter::Start;
-use crate::run::scripts::{self, LuaScripts, Part, kinds};
+use crate::run::scripts::{self, LuaScripts, WeightedScript, kinds};
 use crate::run::{LoadedScript, Opened, Unusable, environment};
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::workload::{ClientId, DataSet, TableDefinition, WorkloadContext};
 use dyno_engine::{
     CustomAudit, LoadInput, PartialResult, ScriptThreads, Start as CommonStart, TrialError,
-    TrialInput, run_script_part, run_script_trial,
+    TrialInput, run_script_subset, run_script_trial,
 };
 use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
     WorkloadDescription, WorkloadOptions,
 };
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::TrialRecord;
@@ -171,14 +171,14 @@ struct Usage<'a> {
     seed: u64,
     targets: Vec<Target>,
     /// The threads of this process, where generators run them.
-    share: Option<GeneratorShare>,
+    subset: Option<ClientSubset>,
     logger: &'a Arc<Logger>,
 }
 
 impl<'a> Usage<'a> {
     /// For inspection.
     fn of_nothing(logger: &'a Arc<Logger>) -> Self {
-        Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), share: None, logger }
+        Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), subset: None, logger }
     }
 }
 
@@ -251,7 +251,7 @@ impl Source {
             environment::environment(text, &options, line, usage.seed, usage.logger);
         environment.modules.clone_from(&self.modules);
         environment.is_alone = false;
-        environment.share = usage.share;
+        environment.subset = usage.subset;
         if let Some(driver) = Engine::of_sysbench(driver) {
             environment.databases.access_mut(driver).targets.clone_from(&usage.targets);
         }
@@ -328,7 +328,7 @@ impl Source {
             }
             let targets = vec![target.clone()];
             let (threads, seed) = (data.threads, data.seed);
-            let usage = Usage { command, threads, seed, targets, share: None, logger: &logger };
+            let usage = Usage { command, threads, seed, targets, subset: None, logger: &logger };
             let (mut loaded, options) = self.loaded(script, &usage).map_err(failed)?;
             let Some(origin) = origin(&loaded.main, command, script).filter(|it| left.remove(it))
             else {
@@ -531,7 +531,7 @@ impl Scripts {
     ///
     /// # Errors
     /// When they cannot begin.
-    pub fn run_part(
+    pub fn run_subset(
         self,
         (targets, spare): (&[Target], usize),
         input: &LoadInput<'_>,
@@ -540,19 +540,19 @@ impl Scripts {
     ) -> Result<PartialResult, TrialError> {
         let targets = targets[..targets.len() - spare].to_vec();
         let loaded = self.loaded(targets, input, Some(input.clients))?;
-        run_script_part(loaded.clients, &self.audit, &loaded.threads, input, ready, listener)
+        run_script_subset(loaded.clients, &self.audit, &loaded.threads, input, ready, listener)
     }
 
     fn loaded<'a>(
         &self,
         targets: Vec<Target>,
         input: &LoadInput<'a>,
-        share: Option<GeneratorShare>,
+        subset: Option<ClientSubset>,
     ) -> Result<Loaded<'a>, TrialError> {
         let ((logger, _), source, seed) = (silent(), &self.data.source, input.seed);
-        let threads = input.clients.clients;
-        let usage = Usage { command: "run", threads, seed, targets, share, logger: &logger };
-        let (mut parts, mut mains) = (Vec::new(), Vec::new());
+        let threads = input.clients.total;
+        let usage = Usage { command: "run", threads, seed, targets, subset, logger: &logger };
+        let (mut scripts, mut mains) = (Vec::new(), Vec::new());
         for script in &source.scripts {
             let (LoadedScript { main, recipe }, options) =
                 source.loaded(script, &usage).map_err(problem)?;
@@ -564,12 +564,16 @@ impl Scripts {
                 script: file(script),
                 seed,
             };
-            parts.push(Part { name: script.name.clone(), weight: script.weight, recipe });
+            scripts.push(WeightedScript {
+                name: script.name.clone(),
+                weight: script.weight,
+                recipe,
+            });
             mains.push((job, main));
         }
         let general = &mains.first().expect("a workload has a script").0.options.general;
         let (created, start) = (scripts::threads(general), Arc::new(Start::new(&logger, general)));
-        let clients = LuaScripts { parts, seed, audit: Arc::clone(&self.audit), logger, start };
+        let clients = LuaScripts { scripts, seed, audit: Arc::clone(&self.audit), logger, start };
         Ok(Loaded { mains, threads: created, clients })
     }
 }
@@ -610,15 +614,15 @@ impl DataSet for Data {
         Vec::new()
     }
 
-    fn is_made_once(&self) -> bool {
+    fn is_created_once(&self) -> bool {
         !self.origins[PREPARE].is_empty()
     }
 
-    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         self.source.command(PREPARE, self, target, interrupts)
     }
 
-    fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
+    fn remove(&self, target: &Target, interrupts: &AtomicUsize) {
         // There may be nothing to clean up, which many scripts treat as an error.
         let _ = self.source.command(CLEANUP, self, target, interrupts);
     }

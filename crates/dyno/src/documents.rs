@@ -287,11 +287,11 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
                 let mut spec: Table = format!("title = \"t\"\n{base}").parse().expect("it is TOML");
                 let base = toml::to_string(&spec).expect("it was TOML");
                 let expected = plan(&base).unwrap_or_else(|errors| panic!("{base}\n{errors}"));
-                let Some(place) = table(&mut spec, section.heading) else { continue };
-                if place.contains_key(key.name) {
+                let Some(section_table) = table(&mut spec, section.heading) else { continue };
+                if section_table.contains_key(key.name) {
                     continue;
                 }
-                place.insert(key.name.to_owned(), value.clone());
+                section_table.insert(key.name.to_owned(), value.clone());
                 // A key may require another key, which one of the specs contains.
                 let Ok(written) = plan(&toml::to_string(&spec).expect("it was TOML")) else {
                     continue;

@@ -335,15 +335,15 @@ fn files() -> String {
 /// The files below a folder with their first sentences, grouped by folder.
 fn collect(crates: &Path, folder: &Path, folders: &mut BTreeMap<String, BTreeMap<String, String>>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        let place = folder.strip_prefix(crates).unwrap().display().to_string();
+        let folder_name = folder.strip_prefix(crates).unwrap().display().to_string();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_unit_test = place.contains("/src") && (name == "tests" || name == "tests.rs");
+        let is_unit_test = folder_name.contains("/src") && (name == "tests" || name == "tests.rs");
         if path.is_dir() && name != "target" && !is_unit_test {
             collect(crates, &path, folders);
         } else if path.extension().is_some_and(|extension| extension == "rs") && !is_unit_test {
             let about = head(&path)
-                .unwrap_or_else(|| panic!("{place}/{name} must say in `//!` what it is"));
-            folders.entry(place).or_default().insert(name, about);
+                .unwrap_or_else(|| panic!("{folder_name}/{name} must say in `//!` what it is"));
+            folders.entry(folder_name).or_default().insert(name, about);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Limits: how often a figure passes, or fails, that lies exactly at its limit.
 
 use crate::{Random, out};
-use dyno_analysis::stats::limit::{LimitTest, mean_against, share_against};
+use dyno_analysis::stats::limit::{LimitTest, mean_against, proportion_against};
 
 /// Distribution of the trials; its mean is 1.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub(crate) fn at_the_limit(random: &mut Random, reports: usize) {
                             .iter()
                             .map(|it| (random.poisson(mean * it), u64::from(draws)))
                             .collect();
-                        count(share_against(&counts, 0.01), at);
+                        count(proportion_against(&counts, 0.01), at);
                     }
                     let values: Vec<f64> = values.iter().map(|it| it.max(1e-12)).collect();
                     count(mean_against(&values, center), 4);

@@ -13,11 +13,11 @@ mod limits;
 mod sequence;
 mod sides;
 
-use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
+use dyno_analysis::stats::compare::{DecisionCriteria, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::mixed::{self, Row};
-use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
+use dyno_analysis::stats::moderated::{LOG_LIKELIHOOD_DROP, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
@@ -123,7 +123,7 @@ fn cells_alone(random: &mut Random, reports: usize) {
         line(spread, blocks, pairs, &sums.map(|sum| sum / reports as f64));
     }
     out(&format!(
-        "dyno's prior: the logarithm of the likelihood may lie {LIKELIHOOD_LEFT} below its maximum."
+        "dyno's prior: the logarithm of the likelihood may lie {LOG_LIKELIHOOD_DROP} below its maximum."
     ));
 }
 
@@ -316,10 +316,12 @@ fn until_this_is_decided(
     let fixed = judged(values, most, Levels::ONCE, has_starts).0;
     for (block, levels) in (FIRST_INTERIM..=most).zip(interim_analyses) {
         let (judgement, test) = judged(values, block, *levels, has_starts);
-        let goal = Goal { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
+        let criteria =
+            DecisionCriteria { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
         let is_open = judgement.decision == Decision::Inconclusive;
-        let is_hopeless =
-            is_open && block < most && test.chance(f64::from(block) / f64::from(most), goal) < 0.1;
+        let is_hopeless = is_open
+            && block < most
+            && test.decision_probability(f64::from(block) / f64::from(most), criteria) < 0.1;
         if is_open && !is_hopeless && block < most {
             continue;
         }
@@ -426,7 +428,7 @@ impl Truth {
 /// Questions of one metric each, judged together.
 fn judged_alone(questions: &[QuestionTests]) -> Vec<gate::QuestionVerdicts> {
     let each: Vec<Vec<QuestionTests>> = questions.iter().map(|it| vec![it.clone()]).collect();
-    gate::judge(&each, gate::REPORT, Rules::default()).concat()
+    gate::judge(&each, gate::EFFECT_SHARE_IN_REPORT, Rules::default()).concat()
 }
 
 /// Questions about some levels against a first one, and the cells' tests before they borrow
@@ -510,11 +512,11 @@ fn effect_over(pairs: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
         (variance / test.repeats as f64, degrees)
     };
     let own: Vec<(f64, f64)> = pairs.iter().map(own).collect();
-    let whole = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.whole;
-    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees, paired_blocks.len()))
+    let contrast = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.contrast;
+    Some(RatioTest::of(contrast.estimate, contrast.error, contrast.degrees, paired_blocks.len()))
 }
 
-/// The place of a group among those that were seen.
+/// The index of a group among those that were seen.
 fn number(seen: &mut Vec<usize>, group: usize) -> usize {
     seen.iter().position(|it| *it == group).unwrap_or_else(|| {
         seen.push(group);

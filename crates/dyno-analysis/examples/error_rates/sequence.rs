@@ -66,7 +66,8 @@ impl Reports {
     fn one(self, random: &mut Random, interim_analyses: &[Levels]) -> [bool; 7] {
         let metrics = self.values(random);
         let known = self.known(&metrics, self.blocks, Levels::ONCE);
-        let (before, now) = (before(&known), gate::judge(&known, gate::REPORT, Rules::default()));
+        let (before, now) =
+            (before(&known), gate::judge(&known, gate::EFFECT_SHARE_IN_REPORT, Rules::default()));
         let answers = |metric: usize| {
             [before[0][metric].0, now[0][metric].effect.as_ref().is_some_and(is_reported)]
         };
@@ -79,7 +80,7 @@ impl Reports {
         // The first interim analysis that decides all primary questions ends the run.
         let at_interim = |(at, levels): (usize, &Levels)| {
             let known = self.known(&metrics, FIRST_INTERIM as usize + at, *levels);
-            gate::judge(&known, gate::REPORT, Rules::default())
+            gate::judge(&known, gate::EFFECT_SHARE_IN_REPORT, Rules::default())
         };
         let is_last = |judged: &Vec<Vec<QuestionVerdicts>>| {
             judged.iter().all(|it| it[0].effect.as_ref().is_some_and(is_reported))
@@ -96,10 +97,10 @@ impl Reports {
 
     /// Whether a difference is reported where there is none.
     fn is_false(self, is_reported: impl Fn(usize, usize) -> bool) -> bool {
-        let places =
+        let effects_of_metrics =
             (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
         let null = |(system, metric): &(usize, usize)| *system > 0 || self.effects[*metric] == 0.0;
-        places.filter(null).any(|(system, metric)| is_reported(system, metric))
+        effects_of_metrics.filter(null).any(|(system, metric)| is_reported(system, metric))
     }
 
     /// The questions after some blocks: of each system its metrics.

@@ -97,9 +97,9 @@ impl TwoSides {
             metrics.iter().map(|pairs| pairs.iter().map(Cell::welch).collect()).collect();
         let enough = |cell: &Cell| cell.base.len().min(cell.new.len()) >= MIN_REPEATS;
         let of_configurations = |it: &dyn Fn(usize, usize) -> bool| -> Vec<bool> {
-            let places = (0..self.configurations)
+            let pairs_of_indexes = (0..self.configurations)
                 .flat_map(|at| (0..METRICS).map(move |metric| (metric, at)));
-            places.map(|(metric, at)| it(metric, at)).collect()
+            pairs_of_indexes.map(|(metric, at)| it(metric, at)).collect()
         };
         let tested =
             |metric: usize, at: usize| tests[metric][at].filter(|_| enough(&metrics[metric][at]));
@@ -124,7 +124,8 @@ impl TwoSides {
                 QuestionTests { effect, pairs: tests, interactions: Vec::new() }
             })
             .collect();
-        let judged = gate::judge(&[questions], gate::SIDES, Rules::default()).remove(0);
+        let judged =
+            gate::judge(&[questions], gate::EFFECT_SHARE_OF_SIDES, Rules::default()).remove(0);
         let now =
             of_configurations(&|metric, at| judged[metric].pairs.get(at).is_some_and(is_reported));
         [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_reported)).collect(), now]
@@ -146,10 +147,10 @@ impl TwoSides {
                         for metric in &mut metrics {
                             let own = shared + (1.0 - SHARED).sqrt() * random.normal();
                             let value = (truth + of_run + deviation * own).exp();
-                            let place = Origin { run, block, start: 0, data_set: 0 };
+                            let origin = Origin { run, block, start: 0, data_set: 0 };
                             let cell = &mut metric[at];
                             if side == 0 { &mut cell.base } else { &mut cell.new }
-                                .push((place, value));
+                                .push((origin, value));
                         }
                     }
                 }

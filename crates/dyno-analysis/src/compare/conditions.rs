@@ -63,7 +63,7 @@ impl Warnings {
     }
 
     /// Adds a warning for conditions that differ, if any do.
-    fn differs(&mut self, condition: Condition, system: &str, values: Vec<Difference>) {
+    fn add_difference(&mut self, condition: Condition, system: &str, values: Vec<Difference>) {
         if !values.is_empty() {
             let system = system.to_owned();
             self.add(Severity::Warning, CompareWarningKind::Differs { condition, system, values });
@@ -73,12 +73,12 @@ impl Warnings {
 
 /// Values of both sides under one name.
 #[derive(Default)]
-struct Values {
+struct ValuesOfSides {
     base: BTreeSet<Value>,
     new: BTreeSet<Value>,
 }
 
-impl Values {
+impl ValuesOfSides {
     fn of(base: impl IntoIterator<Item = Value>, new: impl IntoIterator<Item = Value>) -> Self {
         Self { base: base.into_iter().collect(), new: new.into_iter().collect() }
     }
@@ -91,15 +91,15 @@ impl Values {
 }
 
 /// A property with the function that reads its value from a system's plan.
-type OfSystem = (Property, fn(&SystemPlan) -> Value);
+type SystemProperty = (Property, fn(&SystemPlan) -> Value);
 
 /// A property with the function that reads its value from a run.
-type OfRun = (Property, fn(&Run) -> Value);
+type RunProperty = (Property, fn(&Run) -> Value);
 
-fn properties(base: &Pool<'_>, new: &Pool<'_>, properties: &[OfRun]) -> Vec<Difference> {
+fn properties(base: &Pool<'_>, new: &Pool<'_>, properties: &[RunProperty]) -> Vec<Difference> {
     let values =
         |pool: &Pool<'_>, of: fn(&Run) -> Value| pool.runs.iter().map(|run| of(run)).collect();
-    let values = |of| Values { base: values(base, of), new: values(new, of) };
+    let values = |of| ValuesOfSides { base: values(base, of), new: values(new, of) };
     properties.iter().filter_map(|(name, of)| values(*of).difference(*name)).collect()
 }
 
@@ -114,7 +114,7 @@ fn maps(base: &[BTreeMap<String, String>], new: &[BTreeMap<String, String>]) -> 
                     .map(|map| Value::Text(map.get(name).cloned().unwrap_or_default()))
                     .collect()
             };
-            Values { base: values(base), new: values(new) }
+            ValuesOfSides { base: values(base), new: values(new) }
                 .difference(Differing::Name(name.clone()))
         })
         .collect()
@@ -129,7 +129,7 @@ const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
 ];
 
 fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
-    let machine: [OfRun; 7] = [
+    let machine: [RunProperty; 7] = [
         (Property::Processor, |run| Value::text(&run.environment.cpu_model)),
         (Property::Processors, |run| Value::text(&run.environment.cpu_logical)),
         (Property::ProcessorsUsable, |run| Value::text(&run.environment.cpu_usable)),
@@ -141,26 +141,26 @@ fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
             Value::Virtualisation(run.environment.virtualisation.clone())
         }),
     ];
-    warnings.differs(Condition::Machine, "", properties(base, new, &machine));
-    let kernel: [OfRun; 2] = [
+    warnings.add_difference(Condition::Machine, "", properties(base, new, &machine));
+    let kernel: [RunProperty; 2] = [
         (Property::Kernel, |run| Value::text(&run.environment.kernel)),
         (Property::Distribution, |run| Value::text(&run.environment.os_release)),
     ];
-    warnings.differs(Condition::Kernel, "", properties(base, new, &kernel));
+    warnings.add_difference(Condition::Kernel, "", properties(base, new, &kernel));
     for (condition, pick) in ENVIRONMENT_MAPS {
         let of = |pool: &Pool<'_>| -> Vec<BTreeMap<String, String>> {
             pool.runs.iter().map(|run| pick(&run.environment).clone()).collect()
         };
-        warnings.differs(condition, "", maps(&of(base), &of(new)));
+        warnings.add_difference(condition, "", maps(&of(base), &of(new)));
     }
-    let dyno: [OfRun; 2] = [
+    let dyno: [RunProperty; 2] = [
         (Property::Version, |run| match run.dyno_version.as_str() {
             "" => Value::text(&run.environment.dyno_version),
             version => Value::text(&version),
         }),
         (Property::Build, |run| Value::text(&run.environment.build_profile)),
     ];
-    warnings.differs(Condition::Dyno, "", properties(base, new, &dyno));
+    warnings.add_difference(Condition::Dyno, "", properties(base, new, &dyno));
 }
 
 /// Systems of matched configurations, each pair once.
@@ -186,7 +186,7 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
             pool.systems.iter().copied().find(|system| system.name == name).cloned()
         };
         if let (Some(of_base), Some(of_new)) = (plan(base, one), plan(new, other)) {
-            let of: [OfSystem; 3] = [
+            let of: [SystemProperty; 3] = [
                 (Property::Kind, kind),
                 (Property::QueryMode, |system| Value::text(&system.query_mode)),
                 (Property::Encryption, |system| match &system.source {
@@ -197,9 +197,9 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
                 }),
             ];
             let values = of.iter().filter_map(|(name, of)| {
-                Values::of([of(&of_base)], [of(&of_new)]).difference(*name)
+                ValuesOfSides::of([of(&of_base)], [of(&of_new)]).difference(*name)
             });
-            warnings.differs(Condition::System, one, values.collect());
+            warnings.add_difference(Condition::System, one, values.collect());
         }
         let reports = |pool: &Pool<'_>, name: &str| {
             pool.runs.iter().filter_map(|run| run.systems.get(name).cloned()).collect::<Vec<_>>()
@@ -208,9 +208,9 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
         let versions = |all: &[SystemReport]| {
             all.iter().map(|it| Value::Version(it.version.clone())).collect()
         };
-        let version = Values { base: versions(&of_base), new: versions(&of_new) };
+        let version = ValuesOfSides { base: versions(&of_base), new: versions(&of_new) };
         let version = version.difference(Property::Version);
-        warnings.differs(Condition::ServerVersion, one, version.into_iter().collect());
+        warnings.add_difference(Condition::ServerVersion, one, version.into_iter().collect());
         // If one side has none read back, every setting would seem to differ.
         let are_known =
             |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
@@ -218,7 +218,7 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
             let settings = |reports: &'_ [SystemReport]| -> Vec<_> {
                 reports.iter().map(|report| report.settings.clone()).collect()
             };
-            warnings.differs(
+            warnings.add_difference(
                 Condition::Settings,
                 one,
                 maps(&settings(&of_base), &settings(&of_new)),
@@ -235,8 +235,8 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
 /// Load rules that differ, and workload options that only one side has; the same difference in
 /// several configurations is listed once.
 fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
-    let mut load: BTreeMap<Differing, Values> = BTreeMap::new();
-    let mut workload: BTreeMap<Differing, Values> = BTreeMap::new();
+    let mut load: BTreeMap<Differing, ValuesOfSides> = BTreeMap::new();
+    let mut workload: BTreeMap<Differing, ValuesOfSides> = BTreeMap::new();
     for (one, other) in &matching.pairs {
         let (one, other) =
             (base.configurations[*one].configuration, new.configurations[*other].configuration);
@@ -251,11 +251,11 @@ fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
             }
         }
     }
-    let differences = |values: BTreeMap<Differing, Values>| -> Vec<Difference> {
+    let differences = |values: BTreeMap<Differing, ValuesOfSides>| -> Vec<Difference> {
         values.into_iter().filter_map(|(what, values)| values.difference(what)).collect()
     };
-    warnings.differs(Condition::Load, "", differences(load));
-    warnings.differs(Condition::Workload, "", differences(workload));
+    warnings.add_difference(Condition::Load, "", differences(load));
+    warnings.add_difference(Condition::Workload, "", differences(workload));
 }
 
 /// Differences in the contents of the databases; the same difference in several configurations is
@@ -273,11 +273,11 @@ fn schemas(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
     let differences = pairs.iter().flat_map(|(base, new)| base.differences(new));
     let differences =
         differences.map(|(name, base, new)| difference(name, Value::Text(base), Value::Text(new)));
-    warnings.differs(Condition::Schema, "", lists::distinct(differences));
+    warnings.add_difference(Condition::Schema, "", lists::distinct(differences));
     let sizes = pairs.iter().flat_map(|(base, new)| base.size_differences(new));
     let sizes = sizes
         .map(|(name, base, new)| difference(name, Value::TableSize(base), Value::TableSize(new)));
-    warnings.differs(Condition::TableSizes, "", lists::distinct(sizes));
+    warnings.add_difference(Condition::TableSizes, "", lists::distinct(sizes));
 }
 
 /// Runs of a single trial have no spec (`dyno_model::single`). They store the text of the scripts
@@ -311,7 +311,7 @@ fn scripts(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let (base, new) = (only(&of_base, &of_new), only(&of_new, &of_base));
     if !(base.is_empty() && new.is_empty()) {
         let difference = Difference { what: Property::Lines.into(), base, new };
-        warnings.differs(Condition::Scripts, "", vec![difference]);
+        warnings.add_difference(Condition::Scripts, "", vec![difference]);
     }
 }
 
@@ -403,10 +403,10 @@ fn records<'a>(pool: &'a Pool<'_>) -> impl Iterator<Item = &'a TrialRecord> {
 /// Warnings about trials, one row per kind and severity, most frequent first.
 fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
     let mut rows: Vec<WarningRow> = Vec::new();
-    for (place, record) in records(pool).enumerate() {
+    for (index, record) in records(pool).enumerate() {
         // Trial names repeat from run to run; their indexes do not.
         for warning in &record.warnings {
-            let of = (&*place.to_string(), record.trial.configuration);
+            let of = (&*index.to_string(), record.trial.configuration);
             add_warning(&mut rows, warning, record.severity(warning), Some(of));
         }
     }
@@ -475,7 +475,7 @@ fn time_between(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
 /// are then part of the change and not of any error.
 pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareWarning> {
     let runs = |side: &PooledConfiguration<'_>| {
-        side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len()
+        side.origins.iter().map(|origin| origin.run).collect::<BTreeSet<_>>().len()
     };
     let is_one = pairs.iter().all(|(base, new)| runs(base) <= 1 && runs(new) <= 1);
     let is_any = pairs.iter().any(|(base, new)| runs(base) + runs(new) == 2);

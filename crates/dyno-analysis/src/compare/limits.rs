@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 /// Every limit of either side, with its worst verdict over all runs and configurations of each
 /// side.
-pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
-    let mut all: Vec<LimitPair> = Vec::new();
+pub(super) fn limit_pairs(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
+    let mut pairs: Vec<LimitPair> = Vec::new();
     let rows = |runs: &[Run]| runs.iter().flat_map(of_run).collect::<Vec<_>>();
     let sides = [(SideName::Base, rows(base)), (SideName::New, rows(new))];
     for (side, row) in
@@ -19,15 +19,16 @@ pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
     {
         let is_it =
             |it: &LimitPair| (it.metric, it.value, &it.part) == (row.metric, row.value, &row.part);
-        let at = all.iter().position(is_it).unwrap_or_else(|| {
+        let index = pairs.iter().position(is_it).unwrap_or_else(|| {
             let (metric, value, part) = (row.metric, row.value, row.part.clone());
-            all.push(LimitPair { metric, value, part, base: None, new: None });
-            all.len() - 1
+            pairs.push(LimitPair { metric, value, part, base: None, new: None });
+            pairs.len() - 1
         });
-        let known = if side == SideName::New { &mut all[at].new } else { &mut all[at].base };
+        let known =
+            if side == SideName::New { &mut pairs[index].new } else { &mut pairs[index].base };
         *known = Some(row.verdict).max(*known);
     }
-    all
+    pairs
 }
 
 /// The limits of a run. Limits of stages need trial files, which a comparison does not read.

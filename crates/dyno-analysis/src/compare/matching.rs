@@ -22,13 +22,13 @@ pub(super) struct Matching {
 pub enum MatchError {
     /// The user named a pair of systems that the sides do not have.
     #[error(
-        "`{asked}` names no system of each side as BASE=NEW; BASE has {}; NEW has {}",
+        "`{requested}` names no system of each side as BASE=NEW; BASE has {}; NEW has {}",
         quoted(base),
         quoted(new)
     )]
     UnknownSystems {
         /// The pair as the user wrote it.
-        asked: String,
+        requested: String,
         /// Systems of the base.
         base: Vec<String>,
         /// Systems of the new side.
@@ -62,14 +62,14 @@ fn quoted(names: &[String]) -> String {
 pub(super) fn matching(
     base: &Pool<'_>,
     new: &Pool<'_>,
-    asked: &[String],
+    requested: &[String],
 ) -> Result<Matching, MatchError> {
-    let systems = systems(base, new, asked)?;
+    let systems = systems(base, new, requested)?;
     let is_partner = |one: &PooledConfiguration<'_>, other: &PooledConfiguration<'_>| {
         systems.contains(&(one.system, other.system))
             && one.configuration.clients == other.configuration.clients
             && levels(base, one.configuration) == levels(new, other.configuration)
-            && differences_that_part(one.configuration, other.configuration).is_empty()
+            && differences_that_prevent_a_match(one.configuration, other.configuration).is_empty()
     };
     let pairs: Vec<(usize, usize)> = base
         .configurations
@@ -80,7 +80,7 @@ pub(super) fn matching(
         })
         .collect();
     if pairs.is_empty() {
-        return Err(nothing(base, new, &systems));
+        return Err(no_match(base, new, &systems));
     }
     let without = |count: usize, is_taken: &dyn Fn(usize) -> bool| {
         (0..count).filter(|i| !is_taken(*i)).collect()
@@ -93,7 +93,7 @@ pub(super) fn matching(
 }
 
 /// Options with different values on both sides, or a different workload.
-fn differences_that_part(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
+fn differences_that_prevent_a_match(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
     let (known, also) = (&one.workload.options.0, &other.workload.options.0);
     let is_other_workload = one.workload.kind != other.workload.kind;
     workload_differences(one, other)
@@ -118,14 +118,14 @@ fn levels<'a>(pool: &Pool<'a>, configuration: &'a Configuration) -> BTreeSet<(&'
 fn systems<'a>(
     base: &Pool<'a>,
     new: &Pool<'a>,
-    asked: &[String],
+    requested: &[String],
 ) -> Result<Vec<(&'a str, &'a str)>, MatchError> {
     let names = |pool: &Pool<'a>| {
         pool.systems.iter().map(|system| system.name.as_str()).collect::<Vec<&str>>()
     };
     let (mut of_base, mut of_new) = (names(base), names(new));
     let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for text in asked {
+    for text in requested {
         // Names may contain `=`, so every position at which the text can be split is tried.
         let pair = text.match_indices('=').find_map(|(at, _)| {
             let (one, other) = (&text[..at], &text[at + 1..]);
@@ -137,7 +137,7 @@ fn systems<'a>(
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         let Some((one, other)) = pair else {
             let (base, new) = (owned(names(base)), owned(names(new)));
-            return Err(MatchError::UnknownSystems { asked: text.clone(), base, new });
+            return Err(MatchError::UnknownSystems { requested: text.clone(), base, new });
         };
         for (side, left, name) in
             [(SideName::Base, &mut of_base, one), (SideName::New, &mut of_new, other)]
@@ -151,7 +151,7 @@ fn systems<'a>(
     }
     let equal: Vec<&str> = of_base.iter().copied().filter(|name| of_new.contains(name)).collect();
     pairs.extend(equal.iter().map(|name| (*name, *name)));
-    if let ([one], [other], true) = (&of_base[..], &of_new[..], asked.is_empty())
+    if let ([one], [other], true) = (&of_base[..], &of_new[..], requested.is_empty())
         && equal.is_empty()
     {
         pairs.push((one, other));
@@ -160,7 +160,7 @@ fn systems<'a>(
 }
 
 /// The error that lists the differences if nothing matches.
-fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchError {
+fn no_match(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchError {
     let mut differences = Vec::new();
     let mut differ = |name: &str, of: &dyn Fn(&Pool<'_>) -> BTreeSet<String>| {
         let (one, other) = (of(base), of(new));
@@ -196,9 +196,10 @@ fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchEr
                 .iter()
                 .flat_map(|one| new.configurations.iter().map(move |other| (one, other)))
         };
-        let parted =
-            all().map(|(one, other)| differences_that_part(one.configuration, other.configuration));
-        let fewest = parted
+        let differences_of_pairs = all().map(|(one, other)| {
+            differences_that_prevent_a_match(one.configuration, other.configuration)
+        });
+        let fewest = differences_of_pairs
             .filter(|differences| !differences.is_empty())
             .min_by_key(Vec::len)
             .unwrap_or_default();

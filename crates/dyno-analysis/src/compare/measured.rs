@@ -134,7 +134,7 @@ pub(super) fn cell_of<'a>(
     values: impl Fn(&'a PooledConfiguration<'a>) -> Option<Vec<f64>>,
 ) -> Cell {
     let side = |side: &'a PooledConfiguration<'a>| {
-        side.places.iter().copied().zip(values(side).unwrap_or_default()).collect::<Vec<_>>()
+        side.origins.iter().copied().zip(values(side).unwrap_or_default()).collect::<Vec<_>>()
     };
     Cell { base: side(base), new: side(new) }
 }

@@ -29,7 +29,7 @@ mod tests;
 mod timelines;
 mod verdicts;
 
-use crate::estimate::{arrived, count, total};
+use crate::estimate::{count, sum_over_open_loops, total};
 use crate::model::{TimelinePoint, Verdict};
 use crate::panels::timeline_point;
 use crate::series::{series_name, varied};
@@ -155,11 +155,11 @@ pub fn compare(
     let matching =
         matching::matching(&of_base, &of_new, &options.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let places = matching
+    let pairs = matching
         .pairs
         .iter()
         .map(|(one, other)| (&of_base.configurations[*one], &of_new.configurations[*other]));
-    let pairs: Vec<_> = places.collect();
+    let pairs: Vec<_> = pairs.collect();
     let mut warnings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
     warnings.extend(conditions::warnings((&of_base, &names.0), (&of_new, &names.1), &matching));
     let primary = of_base
@@ -184,8 +184,8 @@ pub fn compare(
         .collect();
     warnings.extend(verdicts::disagreement(&configurations, rules.alpha));
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
-    let pick = |names: &[ConfigurationName], places: &[usize]| {
-        places.iter().map(|place| names[*place].clone()).collect()
+    let pick = |names: &[ConfigurationName], indexes: &[usize]| {
+        indexes.iter().map(|index| names[*index].clone()).collect()
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
@@ -198,7 +198,7 @@ pub fn compare(
         only_new: pick(&names.1, &matching.only_new),
         overall,
         statements,
-        limits: limits::both(&base.runs, &new.runs),
+        limits: limits::limit_pairs(&base.runs, &new.runs),
         timelines: timelines::timelines(
             [base, new].map(|side| (&side.runs[..], &side.timelines)),
             &pairs,
@@ -238,8 +238,8 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
     SideFigures {
         trials_measured: count(records.len()),
         trials_valid: count(pooled.valid().count()),
-        arrived: arrived(records, |open_loop| open_loop.arrived),
-        unstarted: arrived(records, |open_loop| open_loop.unstarted),
+        arrived: sum_over_open_loops(records, |open_loop| open_loop.arrived),
+        unstarted: sum_over_open_loops(records, |open_loop| open_loop.unstarted),
         not_working: pooled.eligibility.not_working(),
         committed: pooled.valid().map(|record| record.counters.committed).sum(),
         failed: total(records, TrialCounters::known_failed),
@@ -302,14 +302,14 @@ fn outcome(
     };
     let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
-        verdict: headline(configurations, overall, worse + worse_over_all > 0),
+        verdict: overall_verdict(configurations, overall, worse + worse_over_all > 0),
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
         worse,
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
-        not_made: not_made(configurations, overall, are_metrics_named),
+        not_made: comparisons_not_made(configurations, overall, are_metrics_named),
         better_over_all: of_all(Verdict::Better),
         worse_over_all,
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
@@ -318,7 +318,7 @@ fn outcome(
 
 /// The number of comparisons without a verdict because nothing could be tested. A configuration
 /// with two trials on each side is part of the effect over all configurations.
-fn not_made(
+fn comparisons_not_made(
     configurations: &[ConfigurationPair],
     overall: &[OverallEffect],
     are_metrics_named: bool,
@@ -339,7 +339,7 @@ fn not_made(
 
 /// The verdict on the primary metric, over all configurations or in some of them. Worse results in
 /// other metrics count only if the primary metric does not differ.
-fn headline(
+fn overall_verdict(
     configurations: &[ConfigurationPair],
     overall: &[OverallEffect],
     is_worse_elsewhere: bool,

@@ -95,7 +95,7 @@ impl<'a> MetricQuestion<'a> {
         }
     }
 
-    pub(super) fn known(&self) -> gate::QuestionTests {
+    pub(super) fn question_tests(&self) -> gate::QuestionTests {
         gate::QuestionTests {
             effect: self.test(),
             pairs: self.tests.iter().map(|(_, test)| *test).collect(),
@@ -146,7 +146,7 @@ pub(super) fn statements(
     let records =
         pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.eligibility.usable);
     let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
-    let asked = lists::distinct(names).into_iter().filter_map(|name| {
+    let questions = lists::distinct(names).into_iter().filter_map(|name| {
         let measured: Vec<(usize, MeasuredPair)> = pairs
             .iter()
             .enumerate()
@@ -154,14 +154,14 @@ pub(super) fn statements(
             .collect();
         let members: Vec<(usize, &MeasuredPair)> =
             measured.iter().map(|(at, it)| (*at, it)).collect();
-        let asked =
+        let question =
             MetricQuestion::new(ComparisonMetric::MeanMs, Some(name.to_owned()), pairs, &members);
-        asked.test().is_some().then_some(asked)
+        question.test().is_some().then_some(question)
     });
-    let asked: Vec<MetricQuestion<'_>> = asked.collect();
-    let tests: Vec<RatioTest> = asked.iter().filter_map(MetricQuestion::test).collect();
+    let questions: Vec<MetricQuestion<'_>> = questions.collect();
+    let tests: Vec<RatioTest> = questions.iter().filter_map(MetricQuestion::test).collect();
     let judgements = judge_secondary(&tests, judged, rules);
-    asked
+    questions
         .iter()
         .zip(judgements)
         .map(|(it, judgement)| it.overall(Some(judgement), None, rules))

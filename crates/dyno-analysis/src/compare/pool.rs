@@ -29,9 +29,9 @@ pub(crate) struct PooledConfiguration<'a> {
     /// The eligibility of all its trials.
     pub(super) eligibility: Eligibility<'a>,
     /// The locations (run, block, start, data set) of the compared trials, in their order.
-    pub(super) places: Vec<Origin>,
+    pub(super) origins: Vec<Origin>,
     /// The schema found in the first trial that recorded one, and the run of that trial.
-    pub(super) schema: Option<Found<'a>>,
+    pub(super) schema: Option<SchemaOfRun<'a>>,
 }
 
 impl<'a> PooledConfiguration<'a> {
@@ -51,16 +51,16 @@ pub(crate) struct Pool<'a> {
     /// Configurations in the order in which plans list them.
     pub(crate) configurations: Vec<PooledConfiguration<'a>>,
     /// By system name: the schema found by the first trial in a database with existing tables.
-    found: BTreeMap<&'a str, Found<'a>>,
+    found: BTreeMap<&'a str, SchemaOfRun<'a>>,
 }
 
 /// A schema with the run in which it was found.
-type Found<'a> = (&'a Schema, &'a Run);
+type SchemaOfRun<'a> = (&'a Schema, &'a Run);
 
 /// Checks that the schema did not change: runs before and after a schema change are not repeats.
-fn same_schema(
-    (known, first): Found<'_>,
-    (schema, run): Found<'_>,
+fn check_same_schema(
+    (known, first): SchemaOfRun<'_>,
+    (schema, run): SchemaOfRun<'_>,
     differences: fn(&Schema, &Schema) -> Vec<SchemaDifference>,
 ) -> Result<(), PoolError> {
     // A change within a run, from one trial to the next, is not a difference between runs.
@@ -75,7 +75,7 @@ fn same_schema(
 }
 
 /// True for a system that works in tables that existed before the run.
-fn uses_what_is_there(system: &SystemPlan) -> bool {
+fn uses_existing_tables(system: &SystemPlan) -> bool {
     matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Existing)
 }
 
@@ -121,7 +121,7 @@ impl<'a> Pool<'a> {
         let mut ordered: Vec<&Run> = runs.iter().collect();
         ordered.sort_by(|a, b| (&a.started_at, &a.name).cmp(&(&b.started_at, &b.name)));
         let first = *ordered.first().ok_or(PoolError::Empty)?;
-        same_experiment(&ordered)?;
+        check_same_experiment(&ordered)?;
         let mut pool = Self {
             runs: Vec::new(),
             factors: &first.plan.factors,
@@ -157,16 +157,16 @@ impl<'a> Pool<'a> {
                 }
             }
         }
-        let mut places = Vec::with_capacity(run.plan.configurations.len());
+        let mut indexes = Vec::with_capacity(run.plan.configurations.len());
         for configuration in &run.plan.configurations {
-            places.push(self.index_of(run, configuration)?);
+            indexes.push(self.index_of(run, configuration)?);
         }
         let restart_groups = run.plan.restart_groups();
         for trial in &run.plan.trials {
             let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
-            let pooled = &mut self.configurations[places[trial.configuration]];
+            let pooled = &mut self.configurations[indexes[trial.configuration]];
             pooled.eligibility.add(run, outcome);
-            if pooled.eligibility.usable.len() > pooled.places.len() {
+            if pooled.eligibility.usable.len() > pooled.origins.len() {
                 let configurations = &run.plan.configurations;
                 let workload = &configurations[trial.configuration].workload;
                 // Each workload with its options counts as one data set, as in reports.
@@ -174,7 +174,7 @@ impl<'a> Pool<'a> {
                 let start =
                     restart_groups.iter().position(|(_, it)| it.contains(&trial.configuration));
                 let (start, data_set) = (start.unwrap_or_default(), data_set.unwrap_or_default());
-                pooled.places.push(Origin {
+                pooled.origins.push(Origin {
                     run: self.runs.len(),
                     block: trial.block,
                     start,
@@ -185,13 +185,13 @@ impl<'a> Pool<'a> {
                 pooled.records.push(record);
                 if let Some(schema) = &record.schema {
                     let known = *pooled.schema.get_or_insert((schema, run));
-                    same_schema(known, (schema, run), Schema::differences)?;
+                    check_same_schema(known, (schema, run), Schema::differences)?;
                     // If dyno creates the tables, they may depend on clients and levels.
-                    if uses_what_is_there(
+                    if uses_existing_tables(
                         &run.plan.systems[run.plan.configurations[trial.configuration].system],
                     ) {
                         let known = *self.found.entry(pooled.system).or_insert((schema, run));
-                        same_schema(known, (schema, run), Schema::differences_in_common)?;
+                        check_same_schema(known, (schema, run), Schema::differences_in_common)?;
                     }
                 }
             }
@@ -213,14 +213,14 @@ impl<'a> Pool<'a> {
                 && known.configuration.clients == configuration.clients
         };
         let Some(position) = self.configurations.iter().position(is_same) else {
-            let (records, eligibility, places) = (Vec::new(), Eligibility::default(), Vec::new());
+            let (records, eligibility, origins) = (Vec::new(), Eligibility::default(), Vec::new());
             let pooled = PooledConfiguration {
                 configuration,
                 system,
                 run,
                 records,
                 eligibility,
-                places,
+                origins,
                 schema: None,
             };
             self.configurations.push(pooled);
@@ -247,7 +247,7 @@ pub(crate) fn plans_differ(differences: Vec<Unequal>, first: &Run, second: &Run)
     PoolError::Plans { differences, first: folder(first), second: folder(second) }
 }
 
-fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
+fn check_same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
     let mut names: Vec<(String, String)> = Vec::new();
     for run in runs {
         if !names.iter().any(|(name, _)| *name == run.plan.name) {
@@ -354,7 +354,7 @@ fn background_line(all: &[BackgroundPlan]) -> Value {
 
 /// Load and stop rules that differ.
 pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Vec<Unequal> {
-    fn or<T: ToString>(value: Option<T>, word: Word) -> Value {
+    fn value_or<T: ToString>(value: Option<T>, word: Word) -> Value {
         value.map_or(Value::Word(word), |it| Value::text(&it))
     }
     let values = |configuration: &Configuration| {
@@ -372,14 +372,14 @@ pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Ve
                 Property::Databases,
                 Value::Text(load.databases.names_or_number().unwrap_or("1".to_owned())),
             ),
-            (Property::Rate, or(load.rate.map(crate::figures::rate), Word::None)),
+            (Property::Rate, value_or(load.rate.map(crate::figures::rate), Word::None)),
             (Property::Arrivals, Value::text(&load.spacing)),
-            (Property::ThinkTime, or(load.think, Word::None)),
-            (Property::StatementTimeout, or(load.statement_timeout, Word::None)),
-            (Property::Search, or(load.find.as_ref().map(searched), Word::None)),
+            (Property::ThinkTime, value_or(load.think, Word::None)),
+            (Property::StatementTimeout, value_or(load.statement_timeout, Word::None)),
+            (Property::Search, value_or(load.find.as_ref().map(searched), Word::None)),
             (Property::Attempts, Value::text(&load.attempts_max)),
             (Property::Retries, retries(&load.retry)),
-            (Property::Workers, or(load.workers, Word::Automatic)),
+            (Property::Workers, value_or(load.workers, Word::Automatic)),
             (Property::Grace, Value::text(&load.grace)),
             (Property::TimeLimit, Value::text(&load.time_limit)),
         ]
@@ -394,7 +394,7 @@ pub(super) fn load_differences(one: &Configuration, other: &Configuration) -> Ve
 }
 
 /// Maximum number of points of a load profile that are shown.
-const COURSE_MAX: usize = 8;
+const STAGES_MAX: usize = 8;
 
 /// The points of the stages: `3 of rate, 0 s: 100, 30 s: 100, 60 s: 500`.
 fn staged(stages: &Option<Stages>) -> Value {
@@ -408,8 +408,8 @@ fn staged(stages: &Option<Stages>) -> Value {
     }
     points.dedup();
     let all = points.len();
-    points.truncate(COURSE_MAX);
-    let more = if all > COURSE_MAX { ", ..." } else { "" };
+    points.truncate(STAGES_MAX);
+    let more = if all > STAGES_MAX { ", ..." } else { "" };
     Value::Text(format!("{} of {}, {}{more}", stages.stages.len(), stages.by, points.join(", ")))
 }
 

@@ -43,10 +43,11 @@ pub(super) fn verdicts(
     let all = pairs.iter().map(|sides| measured(*sides, metrics));
     let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
         all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
-    let asked = metric_questions(&all, pairs, metrics, primary);
-    let known: Vec<gate::QuestionTests> = asked.iter().map(MetricQuestion::known).collect();
-    let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
-    for (it, judged) in asked.iter().zip(&judged) {
+    let questions = metric_questions(&all, pairs, metrics, primary);
+    let tests: Vec<gate::QuestionTests> =
+        questions.iter().map(MetricQuestion::question_tests).collect();
+    let judged = gate::judge(&[tests], gate::EFFECT_SHARE_OF_SIDES, rules).remove(0);
+    for (it, judged) in questions.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.pairs) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
                 one.effect.ratio = Some(test.ratio);
@@ -55,7 +56,7 @@ pub(super) fn verdicts(
         }
     }
     for (row, sides) in all.iter_mut().zip(pairs) {
-        row.iter_mut().for_each(|one| settle(one, *sides, rules));
+        row.iter_mut().for_each(|one| apply_verdict(one, *sides, rules));
     }
     let alone = |it: &MetricQuestion<'_>| match it.members.as_slice() {
         [only] => all[*only].iter().find(|one| one.metric == it.metric).map(|one| one.effect),
@@ -65,15 +66,15 @@ pub(super) fn verdicts(
         let overall = it.overall(judged.effect, Some(judged), rules);
         OverallEffect { effect: alone(it).unwrap_or(overall.effect), ..overall }
     };
-    let overall = asked.iter().zip(&judged).map(overall).collect();
-    let family = count(asked.iter().map(|it| it.tests.len()).sum());
+    let overall = questions.iter().zip(&judged).map(overall).collect();
+    let family = count(questions.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(MeasuredPair::into_pair).collect()).collect();
     let reported = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
-    let rules_made = CompareRules {
+    let compare_rules = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
-        reserve: gate::RESERVE,
+        reserve: gate::SHARE_OF_SECONDARY_METRICS,
         min_repeats: MIN_REPEATS as u32,
         family,
         interval_level: reported().filter_map(|it| it.interval_level).reduce(f64::min),
@@ -83,7 +84,7 @@ pub(super) fn verdicts(
         .map(|row| row.into_iter().map(|it| it.metric).collect())
         .collect();
     let statements = statements(pairs, &judged, rules);
-    Verdicts { metrics, without_figures, overall, statements, rules: rules_made }
+    Verdicts { metrics, without_figures, overall, statements, rules: compare_rules }
 }
 
 /// The question about each metric with figures, the primary metric first.
@@ -102,14 +103,14 @@ fn metric_questions<'a>(
             .collect();
         (!members.is_empty()).then(|| MetricQuestion::new(*metric, None, pairs, &members))
     };
-    let mut asked: Vec<MetricQuestion<'a>> = metrics.iter().filter_map(of).collect();
-    asked.sort_by_key(|it| it.metric != primary);
-    asked
+    let mut questions: Vec<MetricQuestion<'a>> = metrics.iter().filter_map(of).collect();
+    questions.sort_by_key(|it| it.metric != primary);
+    questions
 }
 
 /// Removes from a comparison what its verdict does not support, and adds the number of repeats that
 /// would decide it.
-fn settle(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
+fn apply_verdict(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
     let effect = &mut measured.effect;
     let is_bound = effect.bound.is_some();
     settle_bound(effect);
@@ -137,7 +138,7 @@ fn settle(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
 
 /// Number of valid trials on each side from which a disagreement of the two tests is informative.
 /// With fewer trials, the rank test detects a difference only if the sides hardly overlap.
-const RANKS_MIN: u32 = 6;
+const RANK_TEST_REPEATS_MIN: u32 = 6;
 
 /// The comparisons in which only one of the two tests detects a difference; `None` if there are
 /// none.
@@ -161,6 +162,8 @@ pub(super) fn disagreement(
 fn disagrees(pair: &MetricPair, alpha: f64) -> bool {
     let repeats = pair.base.zip(pair.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
     // Uncorrected p-values: the warning is about each comparison alone, not about the family.
-    let both = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
-    both.is_some_and(|(welch, ranks)| repeats >= RANKS_MIN && (welch < alpha) != (ranks < alpha))
+    let p_values = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
+    p_values.is_some_and(|(welch, ranks)| {
+        repeats >= RANK_TEST_REPEATS_MIN && (welch < alpha) != (ranks < alpha)
+    })
 }

@@ -1,6 +1,6 @@
 //! Checks of the figures' validity: audits, the load generator's own figures, warnings.
 
-use crate::eligibility::from_cause;
+use crate::eligibility::cause_first;
 use crate::estimate::count;
 use crate::model::{
     AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, Figure, Figures, FoundAnomaly,
@@ -321,7 +321,7 @@ pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
         row.configurations.dedup();
     }
     let worst = |row: &WarningRow| Reverse((row.severity, row.trials.is_empty(), row.trials.len()));
-    rows.sort_by_key(|row| (worst(row), from_cause(&row.warning)));
+    rows.sort_by_key(|row| (worst(row), cause_first(&row.warning)));
     rows
 }
 

@@ -17,12 +17,12 @@ use dyno_model::record::{TrialRecord, is_rate};
 use dyno_store::{ErrorLine, TimelineLine};
 
 /// Share of the reference throughput from which throughput counts as recovered.
-const BACK: f64 = 0.9;
+const RECOVERED_SHARE: f64 = 0.9;
 /// Duration for which throughput must stay there, in s; at the end of the trial, the remaining
 /// time.
-const STAYS: f64 = 10.0;
+const RECOVERED_FOR: f64 = 10.0;
 /// A shorter remaining time is too short to decide, in s.
-const STAYS_MIN: f64 = 3.0;
+const RECOVERED_FOR_MIN: f64 = 3.0;
 
 pub(crate) fn faults(view: &View<'_>) -> Vec<FaultRow> {
     view.configurations().filter_map(|(configuration, _)| row(view, configuration)).collect()
@@ -33,7 +33,7 @@ fn row(view: &View<'_>, configuration: usize) -> Option<FaultRow> {
     (!trials.is_empty()).then(|| FaultRow {
         configuration,
         trials,
-        errors: errors(harmed(view, configuration).filter_map(|record| {
+        errors: errors(trials_with_faults(view, configuration).filter_map(|record| {
             let files = view.data.trials.get(&record.trial.id)?;
             Some((opens(view, &record.trial) + first_fault(record), &files.errors[..]))
         })),
@@ -41,7 +41,7 @@ fn row(view: &View<'_>, configuration: usize) -> Option<FaultRow> {
 }
 
 /// The valid trials that had faults.
-fn harmed<'v>(
+fn trials_with_faults<'v>(
     view: &'v View<'_>,
     configuration: usize,
 ) -> impl Iterator<Item = &'v TrialRecord> + 'v {
@@ -54,7 +54,7 @@ fn trials(view: &View<'_>, configuration: usize) -> Vec<FaultTrial> {
         let timeline = files.map_or(&[][..], |files| &files.timeline);
         trial(record, opens(view, &record.trial), timeline)
     };
-    harmed(view, configuration).map(of).collect()
+    trials_with_faults(view, configuration).map(of).collect()
 }
 
 /// What faults did to a configuration, over its valid trials.
@@ -68,8 +68,8 @@ pub(crate) fn figures(view: &View<'_>, configuration: usize) -> Figures {
         values.sort_by(f64::total_cmp);
         values
     };
-    let middle = |values: &[f64]| median(values).map(Figure::Value);
-    let most = |values: &[f64]| values.last().map(|value| Figure::Value(*value));
+    let median_of = |values: &[f64]| median(values).map(Figure::Value);
+    let maximum_of = |values: &[f64]| values.last().map(|value| Figure::Value(*value));
     let [outage, recovered, missed, slowest] = [
         sorted(|trial| Some(trial.outage_s)),
         sorted(|trial| trial.recovered_s),
@@ -78,18 +78,18 @@ pub(crate) fn figures(view: &View<'_>, configuration: usize) -> Figures {
     ];
     let not_recovered = (trials.len() - recovered.len()) as u64;
     let sum = |of: fn(&TrialCounters) -> u64| {
-        let all = harmed(view, configuration).map(|record| of(&record.counters));
+        let all = trials_with_faults(view, configuration).map(|record| of(&record.counters));
         Some(Figure::Count(all.sum()))
     };
     Figures::from([
-        (Metric::Outage, middle(&outage)),
-        (Metric::OutageMax, most(&outage)),
-        (Metric::Recovered, middle(&recovered)),
-        (Metric::RecoveredMax, most(&recovered)),
+        (Metric::Outage, median_of(&outage)),
+        (Metric::OutageMax, maximum_of(&outage)),
+        (Metric::Recovered, median_of(&recovered)),
+        (Metric::RecoveredMax, maximum_of(&recovered)),
         (Metric::NotRecovered, Some(not_recovered.into())),
-        (Metric::Missed, middle(&missed)),
-        (Metric::Slowest, middle(&slowest)),
-        (Metric::SlowestMax, most(&slowest)),
+        (Metric::Missed, median_of(&missed)),
+        (Metric::Slowest, median_of(&slowest)),
+        (Metric::SlowestMax, maximum_of(&slowest)),
         (Metric::FailedAfterFault, sum(|counters| counters.failed)),
         (Metric::Reconnects, sum(|counters| counters.reconnects)),
     ])
@@ -103,14 +103,14 @@ fn first_fault(record: &TrialRecord) -> f64 {
 /// The errors of trials by kind, given each trial's first fault in seconds since the first client
 /// began.
 fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<FaultErrors> {
-    let mut kinds: Vec<KindOfErrors> = Vec::new();
+    let mut kinds: Vec<ErrorsOfKind> = Vec::new();
     for (fault, lines) in trials {
         for line in
             lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault)
         {
             let (first, last) =
                 ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
-            let new = || KindOfErrors { kind: line.kind, errors: 0, first, last, most: (0, first) };
+            let new = || ErrorsOfKind { kind: line.kind, errors: 0, first, last, most: (0, first) };
             let known = lists::entry(&mut kinds, |known| known.kind == line.kind, new);
             known.errors += line.errors;
             known.first = known.first.min(first);
@@ -121,7 +121,7 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
         }
     }
     kinds.sort_by(|a, b| a.first.total_cmp(&b.first).then(a.kind.cmp(&b.kind)));
-    let row = |it: KindOfErrors| FaultErrors {
+    let row = |it: ErrorsOfKind| FaultErrors {
         kind: it.kind,
         figures: Figures::from([
             (Metric::Errors, Some(it.errors.into())),
@@ -135,7 +135,7 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
 }
 
 /// Errors of one kind, with times in seconds since the fault.
-struct KindOfErrors {
+struct ErrorsOfKind {
     kind: FailureKind,
     errors: u64,
     /// Start of the first interval that has one.
@@ -156,74 +156,78 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
     let first = first_fault(record);
     let ends_later =
         facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
-    let recovery = AfterFault::of(timeline, opens + first);
+    let recovery = Recovery::of(timeline, opens + first);
     FaultTrial {
         trial: record.trial.id.clone(),
         outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
-        recovered_s: recovery.as_ref().and_then(AfterFault::recovered),
-        missed_s: recovery.as_ref().map(AfterFault::missed),
+        recovered_s: recovery.as_ref().and_then(Recovery::recovered),
+        missed_s: recovery.as_ref().map(Recovery::lost_seconds),
         slowest_s: record.transaction.max as f64 / 1e9,
         faults: facts.faults,
     }
 }
 
 /// The seconds of the window around the first fault.
-struct AfterFault<'a> {
+struct Recovery<'a> {
     /// Time of the fault, in seconds since the first client began.
     fault: f64,
     /// Mean throughput before the fault.
-    usual: f64,
+    rate_before: f64,
     /// The seconds that start after the fault.
     after: Vec<&'a TimelineLine>,
 }
 
-impl<'a> AfterFault<'a> {
+impl<'a> Recovery<'a> {
     /// `None` if there is no data from before the fault.
     fn of(timeline: &'a [TimelineLine], fault: f64) -> Option<Self> {
         let counted = || timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
         let before: Vec<_> =
             counted().filter(|line| line.start_s + line.length_s <= fault).collect();
         let after = counted().filter(|line| line.start_s + line.length_s > fault).collect();
-        let usual = rate(&before)?;
-        (usual > 0.0).then_some(Self { fault, usual, after })
+        let rate_before = rate(&before)?;
+        (rate_before > 0.0).then_some(Self { fault, rate_before, after })
     }
 
     /// Index of the first second in which throughput has recovered.
-    fn back(&self) -> Option<usize> {
+    fn recovery_index(&self) -> Option<usize> {
         (0..self.after.len()).find(|at| {
             let rest = &self.after[*at..];
             // The second that contains the fault lies partly before it.
             let is_after = rest[0].start_s >= self.fault;
             let mut length = 0.0;
-            let stays = rest.iter().take_while(|line| {
-                let is_within = length < STAYS;
+            let lines = rest.iter().take_while(|line| {
+                let is_within = length < RECOVERED_FOR;
                 length += line.length_s;
                 is_within
             });
-            let stays = stays.count();
-            let length: f64 = rest[..stays].iter().map(|line| line.length_s).sum();
-            let is_back =
-                |lines: &[&TimelineLine]| rate(lines).is_some_and(|rate| rate >= BACK * self.usual);
-            is_after && length >= STAYS_MIN && is_back(&rest[..1]) && is_back(&rest[..stays])
+            let lines = lines.count();
+            let length: f64 = rest[..lines].iter().map(|line| line.length_s).sum();
+            let has_recovered = |lines: &[&TimelineLine]| {
+                rate(lines).is_some_and(|rate| rate >= RECOVERED_SHARE * self.rate_before)
+            };
+            is_after
+                && length >= RECOVERED_FOR_MIN
+                && has_recovered(&rest[..1])
+                && has_recovered(&rest[..lines])
         })
     }
 
     fn recovered(&self) -> Option<f64> {
-        Some(self.after[self.back()?].start_s - self.fault)
+        Some(self.after[self.recovery_index()?].start_s - self.fault)
     }
 
-    fn missed(&self) -> f64 {
-        let until = self.back().unwrap_or(self.after.len());
+    fn lost_seconds(&self) -> f64 {
+        let until = self.recovery_index().unwrap_or(self.after.len());
         let missed: f64 = self.after[..until]
             .iter()
             .map(|line| {
                 // Only the part of that second after the fault counts.
-                let part = line.start_s + line.length_s - line.start_s.max(self.fault);
-                let before = (line.length_s - part) * self.usual;
-                part * self.usual - (line.committed as f64 - before).max(0.0)
+                let after_fault = line.start_s + line.length_s - line.start_s.max(self.fault);
+                let before = (line.length_s - after_fault) * self.rate_before;
+                after_fault * self.rate_before - (line.committed as f64 - before).max(0.0)
             })
             .sum();
-        (missed / self.usual).max(0.0)
+        (missed / self.rate_before).max(0.0)
     }
 }
 
@@ -254,7 +258,8 @@ mod tests {
 
     fn recovery(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
         let timeline = timeline(commits);
-        AfterFault::of(&timeline, fault).map(|recovery| (recovery.recovered(), recovery.missed()))
+        Recovery::of(&timeline, fault)
+            .map(|recovery| (recovery.recovered(), recovery.lost_seconds()))
     }
 
     #[test]

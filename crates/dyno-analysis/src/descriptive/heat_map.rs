@@ -7,16 +7,16 @@ use dyno_model::plan::Trial;
 use dyno_store::CountedInterval;
 
 /// Maximum number of columns in a heat map, in a report with many configurations.
-const COLUMNS: usize = 60;
-const COLUMNS_OF_MORE: usize = 24;
+const COLUMNS_MAX: usize = 60;
+const COLUMNS_MAX_IN_MANY: usize = 24;
 
 /// Minimum number of intervals for a heat map.
 const INTERVALS_MIN: usize = 4;
 
 /// Up to this many configurations, each has a heat map; with more, only this many whose trials
 /// stalled the longest.
-const EACH: usize = 24;
-const OF_MORE: usize = 4;
+const CONFIGURATIONS_MAX: usize = 24;
+const MAPS_OF_MANY: usize = 4;
 
 /// One heat map per configuration, in order: that of the trial with the longest time without a
 /// commit.
@@ -40,8 +40,11 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
     let mut all: Vec<(f64, &Trial)> =
         (0..view.plan().configurations.len()).filter_map(chosen).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (number, columns) =
-        if all.len() > EACH { (OF_MORE, COLUMNS_OF_MORE) } else { (EACH, COLUMNS) };
+    let (number, columns) = if all.len() > CONFIGURATIONS_MAX {
+        (MAPS_OF_MANY, COLUMNS_MAX_IN_MANY)
+    } else {
+        (CONFIGURATIONS_MAX, COLUMNS_MAX)
+    };
     all.truncate(number);
     all.sort_by_key(|(_, trial)| trial.configuration);
     all.into_iter().filter_map(|(_, trial)| heat_map(trial, intervals(trial), columns)).collect()
@@ -117,7 +120,7 @@ mod tests {
         let map = heat_map(
             &Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 },
             &intervals,
-            COLUMNS,
+            COLUMNS_MAX,
         )
         .expect("a map");
         assert_eq!(
@@ -138,7 +141,7 @@ mod tests {
         };
         let intervals: Vec<_> = (0..=10).map(interval).collect();
         let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
-        let columns = heat_map(&trial, &intervals, COLUMNS).expect("a map").columns;
+        let columns = heat_map(&trial, &intervals, COLUMNS_MAX).expect("a map").columns;
         let last = columns.last().expect("ten");
         assert_eq!((columns.len(), last.length_s, last.counts.as_slice()), (10, 1.1, &[6][..]));
     }

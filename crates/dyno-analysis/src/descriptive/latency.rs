@@ -149,16 +149,16 @@ fn statement_rows(view: &View<'_>, configuration: usize) -> Vec<StatementRow> {
         histograms.iter().map(|(name, times)| (name.as_str(), times)).collect();
     let mut rows: Vec<StatementRow> = Vec::new();
     // A script may have thousands of statements.
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut indexes: BTreeMap<&str, usize> = BTreeMap::new();
     for statement in view.valid(configuration).flat_map(|record| &record.counters.statements) {
-        let place = *places.entry(&statement.name).or_insert_with(|| {
+        let index = *indexes.entry(&statement.name).or_insert_with(|| {
             let times = histograms.get(statement.name.as_str());
             let figures = times.map_or_else(Figures::default, |times| summary(&times.full()));
             let name = statement.name.clone();
             rows.push(StatementRow { name, ok: 0, failed: 0, unfinished: 0, rows: 0, figures });
             rows.len() - 1
         });
-        let row = &mut rows[place];
+        let row = &mut rows[index];
         row.ok += statement.ok;
         row.failed += statement.failed;
         row.unfinished += statement.unfinished;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Samples closer than this, in s, count as one in the timeline: the monitor takes additional
 /// samples at the bounds of the window.
-const STRETCH_MIN: f64 = 0.5;
+const POINT_SECONDS_MIN: f64 = 0.5;
 /// CPU modes in which something runs.
 const BUSY_MODES: [&str; 5] = ["user", "nice", "system", "irq", "softirq"];
 
@@ -30,11 +30,11 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
     let of_disk = |quantity: &str| format!("{}{disk}{quantity}", names::HOST_DISK);
     let pressure =
         |resource: &str| format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL);
-    let both = |one: &'static str, other: &'static str| {
+    let sum = |one: &'static str, other: &'static str| {
         move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
     };
-    let server_cpu = both(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
-    let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
+    let server_cpu = sum(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
+    let switches = sum(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
     let figures = [
         (Metric::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
         (Metric::CpuUser, averaged(&|w| w.mode_percent(&["user", "nice"]))),
@@ -143,7 +143,7 @@ impl<'a> Window<'a> {
     }
 
     /// From the first sample to the last.
-    fn whole(samples: &'a [Sample]) -> Option<Self> {
+    fn of_all_samples(samples: &'a [Sample]) -> Option<Self> {
         let (opens, closes) = (samples.first()?.at_s, samples.last()?.at_s);
         Some(Self { samples, opens, closes, committed: 0, generators_cpu: None })
     }
@@ -201,7 +201,7 @@ impl<'a> Window<'a> {
 
 /// Activity of machine and server in a part of a trial.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stretch {
+pub(crate) struct ResourceUse {
     /// CPU utilisation of the machine, percent of all CPUs.
     pub(crate) cpu_percent: Option<f64>,
     /// CPU utilisation of the server's processes, percent of all CPUs.
@@ -215,8 +215,8 @@ pub(crate) struct Stretch {
 }
 
 /// The activity between two times, in seconds since the first client began.
-pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
-    let Some(all) = Window::whole(samples) else { return Stretch::default() };
+pub(crate) fn resource_use(samples: &[Sample], from: f64, to: f64) -> ResourceUse {
+    let Some(all) = Window::of_all_samples(samples) else { return ResourceUse::default() };
     let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });
     let of_disk = |quantity: &str| {
         window.rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?))
@@ -224,7 +224,7 @@ pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
     let processors = window.mean(names::HOST_PROCESSORS);
     let server =
         || Some(window.rate(names::SERVER_CPU_USER)? + window.rate(names::SERVER_CPU_SYSTEM)?);
-    Stretch {
+    ResourceUse {
         cpu_percent: window.mode_percent(&BUSY_MODES),
         server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
         disk_read: of_disk(names::READ_BYTES),
@@ -245,14 +245,14 @@ pub(crate) fn timeline(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     let end = if matches!(load.stop, StopRule::Duration(_)) {
         closes + 0.2
     } else {
-        closes + STRETCH_MIN
+        closes + POINT_SECONDS_MIN
     };
     points(&data.samples, end)
 }
 
 fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
     let mut points = Vec::new();
-    let all = Window::whole(samples);
+    let all = Window::of_all_samples(samples);
     let disk = all.and_then(|all| {
         Window { opens: 0.0, closes: end, ..all }.busiest_disk().or_else(|| all.busiest_disk())
     });
@@ -265,7 +265,7 @@ fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
         if sample.at_s > end {
             break;
         }
-        if sample.at_s - samples[begin].at_s >= STRETCH_MIN {
+        if sample.at_s - samples[begin].at_s >= POINT_SECONDS_MIN {
             points.push(point(&samples[begin..=i], disk.as_deref()));
             from = Some(i);
         }
@@ -297,7 +297,7 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
     let own = own.copied().unwrap_or(processors).max(1.0);
     let share =
         |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
-    let modes = |modes: &[&str]| Window::whole(samples)?.mode_percent(modes);
+    let modes = |modes: &[&str]| Window::of_all_samples(samples)?.mode_percent(modes);
     ResourcePoint {
         start_s: start.max(0.0),
         length_s: end - start.max(0.0),
@@ -372,7 +372,7 @@ mod tests {
             sample(at_s, &values)
         };
         let samples = [at(0.0, 1.0), at(2.0, 1.5)];
-        let own = Window::whole(&samples).expect("two samples");
+        let own = Window::of_all_samples(&samples).expect("two samples");
         assert_eq!(own.generator_cpu(), Some(1.0));
         let elsewhere = Window { generators_cpu: Some(3.5), ..own };
         assert_eq!(elsewhere.generator_cpu(), Some(3.5));
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn the_busiest_disk_is_found_and_idle_ones_are_none() {
         let busiest = |samples: &[Sample], opens: f64, closes: f64| {
-            Window { opens, closes, ..Window::whole(samples)? }.busiest_disk()
+            Window { opens, closes, ..Window::of_all_samples(samples)? }.busiest_disk()
         };
         assert_eq!(busiest(&samples(), 0.0, 2.0).as_deref(), Some("sda"));
         assert_eq!(busiest(&samples()[..2], -1.0, 0.0), None);

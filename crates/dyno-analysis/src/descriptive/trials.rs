@@ -1,7 +1,7 @@
 //! Configurations and trials with their figures, and the planned compared with the existing trials.
 
 use crate::checks;
-use crate::estimate::{AVERAGED, arrived, count, total};
+use crate::estimate::{AVERAGED_METRICS, count, sum_over_open_loops, total};
 use crate::faults;
 use crate::latency;
 use crate::model::{
@@ -82,7 +82,7 @@ fn configuration_row(
 fn figures(view: &View<'_>, index: usize) -> Figures {
     let measured = view.measured(index);
     let mut figures = Figures::default();
-    for metric in AVERAGED {
+    for metric in AVERAGED_METRICS {
         figures.set(metric.into(), view.estimate(index, metric));
     }
     // Commits are counted in valid trials only, as in all figures. Failures are counted in all
@@ -91,8 +91,9 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     let sum =
         |of: fn(&TrialCounters) -> u64| measured.iter().map(|it| of(&it.counters)).sum::<u64>();
     let lost = checks::commit_audit(measured).map(|audit| audit.lost_percent);
-    figures.set(Metric::Arrived, arrived(measured, |open_loop| open_loop.arrived));
-    figures.set(Metric::NeverStarted, arrived(measured, |open_loop| open_loop.unstarted));
+    figures.set(Metric::Arrived, sum_over_open_loops(measured, |open_loop| open_loop.arrived));
+    figures
+        .set(Metric::NeverStarted, sum_over_open_loops(measured, |open_loop| open_loop.unstarted));
     figures.set(Metric::Committed, Some(committed));
     figures.set(Metric::Failed, total(measured, TrialCounters::known_failed));
     figures.set(Metric::Unfinished, Some(sum(|counters| counters.unfinished)));
@@ -187,7 +188,7 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
 
 fn trial_figures(record: &TrialRecord) -> Figures {
     let mut figures = Figures::default();
-    for metric in AVERAGED {
+    for metric in AVERAGED_METRICS {
         let value = record.figure(metric);
         figures.set(metric.into(), value.map(|it| Figure::bounded(it, record.is_bound(metric))));
     }

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::pairs::{Pair, pairs};
 use crate::questions::{self, Answer, Cell, Group};
-use crate::stats::compare::{self, Goal, RatioTest};
+use crate::stats::compare::{self, DecisionCriteria, RatioTest};
 use crate::stats::gate;
 use crate::stats::moderated::moderated;
 use crate::stats::verdict::{self, Decision, Judgement, Rules};
@@ -31,10 +31,10 @@ pub(crate) struct Compared {
     pub(crate) rules: ComparisonRules,
     /// Number of questions about the metric by which the run is judged, including those of one
     /// comparison.
-    pub(crate) asked: u32,
+    pub(crate) question_count: u32,
     /// For each undecided question, the probability that it is decided once all blocks are
     /// measured.
-    pub(crate) open: Vec<f64>,
+    pub(crate) decision_probabilities: Vec<f64>,
 }
 
 /// Compares the measured data; `share` is the fraction of all blocks measured so far.
@@ -46,33 +46,34 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let families: Vec<Vec<PairMeasurement>> = metrics
         .iter()
         .map(|metric| {
-            with_shared_strength(
-                pairs.iter().map(|pair| measure_whole(view, pair, *metric)).collect(),
+            with_moderated_variances(
+                pairs.iter().map(|pair| measure_trials(view, pair, *metric)).collect(),
             )
         })
         .collect();
     let family = count(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
     // Questions by metric: the primary ones first.
-    let mut asked: Vec<QuestionData<'_>> = Vec::new();
+    let mut question_data: Vec<QuestionData<'_>> = Vec::new();
     for (at, (measured, metric)) in families.iter().zip(&metrics).enumerate() {
-        let ask =
+        let data_of =
             |group| QuestionData::new(view, &pairs, measured, *metric, at * pairs.len(), group);
-        asked.extend(groups.iter().map(ask));
+        question_data.extend(groups.iter().map(data_of));
     }
-    let judged = judge(&asked, groups.len(), rules);
+    let judged = judge(&question_data, groups.len(), rules);
     // The pairs of all metrics, one metric after the other.
     let mut of_pairs: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
-    for (it, judged) in asked.iter().zip(&judged) {
+    for (it, judged) in question_data.iter().zip(&judged) {
         it.tested
             .iter()
             .zip(&judged.pairs)
             .for_each(|(at, judgement)| of_pairs[it.offset + at] = Some(*judgement));
     }
-    let first = || asked.iter().zip(&judged).take(groups.len());
-    let open = first().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
-    let number_asked = count(groups.len());
-    let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
+    let first = || question_data.iter().zip(&judged).take(groups.len());
+    let decision_probabilities =
+        first().filter_map(|(it, judged)| it.decision_probability(judged, share, rules)).collect();
+    let question_count = count(groups.len());
+    let several = question_data.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_pairs);
     let comparisons =
@@ -80,30 +81,34 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,
-        reserve: gate::RESERVE,
+        reserve: gate::SHARE_OF_SECONDARY_METRICS,
         min_repeats: MIN_REPEATS as u32,
         verdicts_enabled: enabled,
         family,
     };
-    Compared { questions, comparisons, rules, asked: number_asked, open }
+    Compared { questions, comparisons, rules, question_count, decision_probabilities }
 }
 
 /// Judges questions, ordered by metric with this many per metric: every question with all its
 /// metrics.
 fn judge(
-    asked: &[QuestionData<'_>],
+    question_data: &[QuestionData<'_>],
     questions: usize,
     rules: Rules,
 ) -> Vec<gate::QuestionVerdicts> {
-    let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
-    let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
-    let judged = gate::judge(&(0..questions).map(known).collect::<Vec<_>>(), gate::REPORT, rules);
-    (0..asked.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
+    let metrics = |question: usize| question_data.iter().skip(question).step_by(questions.max(1));
+    let tests = |question: usize| metrics(question).map(|it| it.tests.clone()).collect::<Vec<_>>();
+    let judged = gate::judge(
+        &(0..questions).map(tests).collect::<Vec<_>>(),
+        gate::EFFECT_SHARE_IN_REPORT,
+        rules,
+    );
+    (0..question_data.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
 }
 
 /// Moderates the variances of paired tests, which borrow strength from each other.
-fn with_shared_strength(mut family: Vec<PairMeasurement>) -> Vec<PairMeasurement> {
-    let is_paired = |it: &&mut PairMeasurement| it.is_paired && it.enough().is_some();
+fn with_moderated_variances(mut family: Vec<PairMeasurement>) -> Vec<PairMeasurement> {
+    let is_paired = |it: &&mut PairMeasurement| it.is_paired && it.usable_test().is_some();
     let tests: Vec<RatioTest> =
         family.iter_mut().filter(is_paired).filter_map(|it| it.test).collect();
     for (measured, test) in family.iter_mut().filter(is_paired).zip(moderated(&tests)) {
@@ -125,7 +130,7 @@ struct QuestionData<'a> {
     /// Index of the first comparison of its metric.
     offset: usize,
     answer: Option<Answer>,
-    known: gate::QuestionTests,
+    tests: gate::QuestionTests,
 }
 
 impl<'a> QuestionData<'a> {
@@ -138,8 +143,9 @@ impl<'a> QuestionData<'a> {
         group: &'a Group,
     ) -> Self {
         let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
-        let enough = || of_group().filter_map(|(at, it)| Some((at, it, it.enough()?)));
-        let side = |configuration| whole(view, configuration, metric).by_block.unwrap_or_default();
+        let usable_test = || of_group().filter_map(|(at, it)| Some((at, it, it.usable_test()?)));
+        let side =
+            |configuration| trial_values(view, configuration, metric).by_block.unwrap_or_default();
         let (used, cells): (Vec<usize>, Vec<Cell<'_>>) = group
             .pairs
             .iter()
@@ -153,11 +159,11 @@ impl<'a> QuestionData<'a> {
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
         let (used, cells) = if has_bounds { Default::default() } else { (used, cells) };
         let answer = questions::answer(view, metric, &cells, MIN_REPEATS);
-        let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
-        let known = gate::QuestionTests {
+        let tests: Vec<RatioTest> = usable_test().map(|(_, _, test)| test).collect();
+        let tests = gate::QuestionTests {
             // The only comparison of a question is itself the answer.
             effect: match group.pairs.as_slice() {
-                [only] => measured[*only].enough(),
+                [only] => measured[*only].usable_test(),
                 _ => answer.as_ref().map(|it| it.test),
             },
             pairs: tests,
@@ -166,7 +172,7 @@ impl<'a> QuestionData<'a> {
                 .flat_map(|it| it.interactions.iter().map(|it| it.p.unwrap_or(1.0)))
                 .collect(),
         };
-        let tested = enough().map(|(at, _, _)| at).collect();
+        let tested = usable_test().map(|(at, _, _)| at).collect();
         Self {
             group,
             metric,
@@ -175,13 +181,18 @@ impl<'a> QuestionData<'a> {
             used,
             offset,
             answer,
-            known,
+            tests,
         }
     }
 
     /// Probability that the question is decided once all blocks are measured, of which `share` are;
     /// `None` if it is decided already.
-    fn chance(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
+    fn decision_probability(
+        &self,
+        judged: &gate::QuestionVerdicts,
+        share: f64,
+        rules: Rules,
+    ) -> Option<f64> {
         let is_reported = |it: &Judgement| it.decision != Decision::Inconclusive;
         if judged.effect.as_ref().is_some_and(is_reported) {
             return None;
@@ -192,13 +203,14 @@ impl<'a> QuestionData<'a> {
                 || it.subject_not_working.is_some()
                 || it.baseline_not_working.is_some()
         });
-        Some(match judged.effect.zip(self.known.effect) {
+        Some(match judged.effect.zip(self.tests.effect) {
             _ if is_lost => 0.0,
             // No data yet.
             None => 1.0,
-            Some((Judgement { risk, .. }, test)) => {
-                test.chance(share, Goal { risk, alpha: rules.alpha, margin: rules.margin })
-            }
+            Some((Judgement { risk, .. }, test)) => test.decision_probability(
+                share,
+                DecisionCriteria { risk, alpha: rules.alpha, margin: rules.margin },
+            ),
         })
     }
 
@@ -289,7 +301,7 @@ struct PairMeasurement {
 
 impl PairMeasurement {
     /// The test, if it has enough repeats for a verdict.
-    fn enough(&self) -> Option<RatioTest> {
+    fn usable_test(&self) -> Option<RatioTest> {
         self.test.filter(|test| test.repeats >= MIN_REPEATS)
     }
 }
@@ -302,25 +314,25 @@ pub(crate) fn step_by_step(
     values: &dyn Fn(usize, usize) -> SideValues,
 ) -> Vec<(usize, Comparison)> {
     let pairs = pairs(view);
-    let places = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
-    let (at, family): (Vec<usize>, Vec<_>) = places
+    let pairs_and_steps = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
+    let (at, family): (Vec<usize>, Vec<_>) = pairs_and_steps
         .map(|(pair, step)| {
             let (subject, baseline) = (values(pair.subject, step), values(pair.baseline, step));
             (step, measure(view, pair, ComparisonMetric::Throughput, &subject, &baseline))
         })
         .unzip();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
-    let tests: Vec<RatioTest> = family.iter().filter_map(PairMeasurement::enough).collect();
+    let tests: Vec<RatioTest> = family.iter().filter_map(PairMeasurement::usable_test).collect();
     let mut judgements = verdict::judge(&tests, Rules::default()).into_iter();
     let comparison = |measured: PairMeasurement| {
-        let judgement = measured.enough().and_then(|_| judgements.next());
+        let judgement = measured.usable_test().and_then(|_| judgements.next());
         decided(measured, judgement, enabled)
     };
     at.into_iter().zip(family.into_iter().map(comparison)).collect()
 }
 
 /// The values of a configuration's whole trials.
-fn whole(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> SideValues {
+fn trial_values(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> SideValues {
     let eligibility = &view.eligibilities[configuration];
     let by_block = |figures: Vec<(&TrialRecord, f64)>| {
         figures.into_iter().map(|(record, value)| (record.trial.block, value)).collect()
@@ -337,7 +349,7 @@ fn whole(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> Sid
 pub(crate) fn differences(view: &View<'_>, metric: ComparisonMetric) -> Vec<Vec<f64>> {
     let difference = |pair: &Pair| {
         let by_block =
-            |configuration| whole(view, configuration, metric).by_block.unwrap_or_default();
+            |configuration| trial_values(view, configuration, metric).by_block.unwrap_or_default();
         let (subject, baseline) = (by_block(pair.subject), by_block(pair.baseline));
         let ratios = subject.iter().filter_map(|(block, value)| Some(value / baseline.get(block)?));
         ratios.map(f64::ln).collect()
@@ -346,8 +358,8 @@ pub(crate) fn differences(view: &View<'_>, metric: ComparisonMetric) -> Vec<Vec<
 }
 
 /// Compares whole trials.
-fn measure_whole(view: &View<'_>, pair: &Pair, metric: ComparisonMetric) -> PairMeasurement {
-    let of = |configuration| whole(view, configuration, metric);
+fn measure_trials(view: &View<'_>, pair: &Pair, metric: ComparisonMetric) -> PairMeasurement {
+    let of = |configuration| trial_values(view, configuration, metric);
     measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
 }
 
@@ -418,8 +430,8 @@ fn measure(
 
 /// Tests both sides by block; also returns whether the test is paired.
 fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<RatioTest>, bool) {
-    let both = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
-    let paired: Vec<(f64, f64)> = subject.iter().filter_map(both).collect();
+    let pair = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
+    let paired: Vec<(f64, f64)> = subject.iter().filter_map(pair).collect();
     // Pairing loses little; an unpaired test is used only if invalid trials leave too few blocks
     // with both sides.
     let unpaired = || {
@@ -486,16 +498,16 @@ pub(crate) fn store_judgement(
     effect.detectable_ratio = Some(judgement.detectable_ratio);
 }
 
-/// An effect with its judgement; `open` is its verdict without one. There is no verdict if verdicts
-/// are disabled.
+/// An effect with its judgement; `verdict_without_judgement` is its verdict without one. There is
+/// no verdict if verdicts are disabled.
 pub(crate) fn judged_effect(
     mut effect: Effect,
     metric: ComparisonMetric,
-    open: Option<Verdict>,
+    verdict_without_judgement: Option<Verdict>,
     judged: Option<(RatioTest, Judgement)>,
 ) -> Effect {
-    if open.is_some() {
-        effect.verdict = open;
+    if verdict_without_judgement.is_some() {
+        effect.verdict = verdict_without_judgement;
         (effect.ratio_interval, effect.interval_level) = (None, None);
     }
     if let Some((test, judgement)) = judged {
@@ -503,15 +515,15 @@ pub(crate) fn judged_effect(
     }
     settle_bound(&mut effect);
     let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;
-    let held = counted_against(
+    let counted = counted_against(
         verdict.unwrap_or(Verdict::Inconclusive),
         subject_not_working,
         baseline_not_working,
     );
-    match held {
+    match counted {
         // The remaining figures would look like a result.
         Verdict::Invalid => {
-            let verdict = verdict.map(|_| held);
+            let verdict = verdict.map(|_| counted);
             Effect { subject_not_working, baseline_not_working, verdict, ..Effect::default() }
         }
         _ => effect,
@@ -521,8 +533,9 @@ pub(crate) fn judged_effect(
 /// A comparison with its judgement; without a verdict if verdicts are disabled.
 fn decided(measured: PairMeasurement, judgement: Option<Judgement>, enabled: bool) -> Comparison {
     let PairMeasurement { mut comparison, test, is_usable, .. } = measured;
-    let open = enabled.then(|| open_verdict(is_usable));
+    let verdict_without_judgement = enabled.then(|| open_verdict(is_usable));
     let judged = test.zip(judgement).filter(|_| enabled);
-    comparison.effect = judged_effect(comparison.effect, comparison.metric, open, judged);
+    comparison.effect =
+        judged_effect(comparison.effect, comparison.metric, verdict_without_judgement, judged);
     comparison
 }

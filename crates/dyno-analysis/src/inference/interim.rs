@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Probability below which a question is unlikely to be decided within the budget.
-const HOPELESS: f64 = 0.1;
+const DECISION_PROBABILITY_MIN: f64 = 0.1;
 
 /// Analyses a run after its last measured block.
 ///
@@ -33,22 +33,29 @@ fn analyse(run: Run, block: u32) -> InterimAnalysis {
     // Verdicts need the records of trials, not their files.
     let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
     let view = View { levels, ..View::new(&data) };
-    let Compared { open, asked, .. } = compare(&view, share);
+    let Compared { decision_probabilities, question_count, .. } = compare(&view, share);
     // No decision before the third block, because a verdict needs three.
     let stop = if is_aborted(&view) {
         Some(StopReason::Limit)
     } else if !has_budget {
         None
-    } else if asked > 0 && open.is_empty() {
+    } else if question_count > 0 && decision_probabilities.is_empty() {
         Some(StopReason::Decided)
     } else if is_last {
         Some(StopReason::Budget)
-    } else if asked > 0 && open.iter().all(|chance| *chance < HOPELESS) {
+    } else if question_count > 0
+        && decision_probabilities.iter().all(|probability| *probability < DECISION_PROBABILITY_MIN)
+    {
         Some(StopReason::Hopeless)
     } else {
         None
     };
-    InterimAnalysis { block, decided: asked - open.len() as u32, questions: asked, stop }
+    InterimAnalysis {
+        block,
+        decided: question_count - decision_probabilities.len() as u32,
+        questions: question_count,
+        stop,
+    }
 }
 
 /// True if a limit that aborts the run failed.

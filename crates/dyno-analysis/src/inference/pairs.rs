@@ -19,11 +19,11 @@ pub(crate) fn pairs(view: &View<'_>) -> Vec<Pair> {
     let plan = view.plan();
     let find =
         |wanted: &dyn Fn(&Configuration) -> bool| plan.configurations.iter().position(wanted);
-    let is_asked = |compare: Compare| plan.compare.is_none_or(|asked| asked == compare);
+    let is_compared = |compare: Compare| plan.compare.is_none_or(|chosen| chosen == compare);
     let mut pairs = Vec::new();
     let systems = view
         .configurations()
-        .filter(|(_, configuration)| configuration.system > 0 && is_asked(Compare::System));
+        .filter(|(_, configuration)| configuration.system > 0 && is_compared(Compare::System));
     for (subject, configuration) in systems {
         let baseline = find(&|other| {
             other.system == 0
@@ -32,7 +32,7 @@ pub(crate) fn pairs(view: &View<'_>) -> Vec<Pair> {
         });
         pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
     }
-    for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
+    for factor in (0..plan.factors.len()).filter(|&factor| is_compared(Compare::Factor(factor))) {
         for (subject, configuration) in view.configurations() {
             // The first level that is not excluded. A level may be excluded because it makes no
             // sense together with the other levels.

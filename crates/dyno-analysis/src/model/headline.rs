@@ -141,13 +141,14 @@ impl ReportModel {
     /// question has a single configuration pair. Empty without verdicts.
     #[must_use]
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let asked = self.questions.iter().map(|it| (it.metric, it.effect));
+        let of_questions = self.questions.iter().map(|it| (it.metric, it.effect));
         let pairs = self
             .comparisons
             .iter()
             .map(|it| (it.metric, it.effect))
             .filter(|_| self.questions.is_empty());
-        let of_first = asked.chain(pairs).filter(|(metric, _)| *metric == self.primary_metric);
+        let of_first =
+            of_questions.chain(pairs).filter(|(metric, _)| *metric == self.primary_metric);
         of_first.filter_map(|(_, effect)| effect.verdict).collect()
     }
 

@@ -212,13 +212,13 @@ impl ReportModel {
     /// Measured trials in run order: position from 1, trial, and its primary metric divided by the
     /// mean of its configuration's valid trials.
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
-        self.trials.iter().enumerate().filter_map(|(place, trial)| {
+        self.trials.iter().enumerate().filter_map(|(index, trial)| {
             let mut points =
                 self.panel(self.primary_metric)?.series.iter().flat_map(|series| &series.points);
             let point = points.find(|point| point.configuration == trial.configuration)?;
             let value = point.repeats.iter().find(|dot| dot.trial == trial.id)?.value;
             let ratio = value / point.estimate?.mean;
-            (ratio.is_finite() && ratio > 0.0).then_some((place + 1, trial, ratio))
+            (ratio.is_finite() && ratio > 0.0).then_some((index + 1, trial, ratio))
         })
     }
 

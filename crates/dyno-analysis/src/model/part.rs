@@ -17,7 +17,7 @@ pub struct PartRow {
     pub name: String,
     /// Its kind.
     #[serde(flatten)]
-    pub part: Part,
+    pub part: PartKind,
     /// Its figures. In a stage, throughput counts what committed during it, and response times
     /// belong to what began or was due in it.
     pub figures: Figures,
@@ -26,7 +26,7 @@ pub struct PartRow {
 /// The kinds of parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "part", rename_all = "kebab-case")]
-pub enum Part {
+pub enum PartKind {
     /// A stage of a load that changes during a trial.
     Stage {
         /// Whether the load is a rate or a number of clients.
@@ -72,7 +72,7 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl PartKind {
     /// The table that it belongs to.
     #[must_use]
     pub fn scope(&self) -> Scope {

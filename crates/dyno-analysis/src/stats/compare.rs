@@ -8,7 +8,7 @@
 //! degrees of freedom.
 
 use super::group_sequential::Levels;
-use super::student::{certainty, cumulative, logarithms, mean, pooled, quantile, variance};
+use super::student::{cumulative, difference_p, logarithms, mean, pooled, quantile, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,12 +33,12 @@ impl RatioTest {
     /// Ends of the interval with this error probability: 0.05 for the 95 % interval.
     #[must_use]
     pub fn interval(&self, risk: f64) -> (f64, f64) {
-        let reach = self.reach(risk);
-        ((self.difference - reach).exp(), (self.difference + reach).exp())
+        let half_width = self.half_width(risk);
+        ((self.difference - half_width).exp(), (self.difference + half_width).exp())
     }
 
     /// Half-width of the interval on the logarithmic scale.
-    fn reach(&self, risk: f64) -> f64 {
+    fn half_width(&self, risk: f64) -> f64 {
         quantile(1.0 - self.levels.level(risk) / 2.0, self.degrees) * self.error
     }
 
@@ -52,7 +52,7 @@ impl RatioTest {
     /// A test of the logarithm of a ratio.
     #[must_use]
     pub fn of(difference: f64, error: f64, degrees: f64, repeats: usize) -> Self {
-        let p = certainty(difference, error, degrees);
+        let p = difference_p(difference, error, degrees);
         Self {
             ratio: difference.exp(),
             p,
@@ -79,7 +79,7 @@ impl RatioTest {
     /// The same test with an additional variance that the values of a run share, and its degrees of
     /// freedom. The degrees of freedom of the sum are Satterthwaite's.
     #[must_use]
-    pub fn with_added(&self, variance: f64, degrees: f64) -> Self {
+    pub fn with_added_variance(&self, variance: f64, degrees: f64) -> Self {
         let own = self.error.powi(2);
         let spread = own.powi(2) / self.degrees + variance.powi(2) / degrees;
         if variance <= 0.0 || spread <= 0.0 {
@@ -108,13 +108,13 @@ impl RatioTest {
     /// S. Bloom, Evaluation Review 19, 1995).
     #[must_use]
     pub fn detectable_ratio(&self, risk: f64) -> f64 {
-        (self.reach(risk) + quantile(0.80, self.degrees) * self.error).exp()
+        (self.half_width(risk) + quantile(0.80, self.degrees) * self.error).exp()
     }
 }
 
 /// Criteria that decide a question: the risk of its test and the margin.
 #[derive(Debug, Clone, Copy)]
-pub struct Goal {
+pub struct DecisionCriteria {
     /// Risk of the test of a difference.
     pub risk: f64,
     /// Risk of each of the two tests of equivalence.
@@ -129,7 +129,7 @@ impl RatioTest {
     /// uncertainty of the data (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled
     /// Clinical Trials 7, 1986).
     #[must_use]
-    pub fn chance(&self, share: f64, goal: Goal) -> f64 {
+    pub fn decision_probability(&self, share: f64, criteria: DecisionCriteria) -> f64 {
         let spread = (1.0 - share).sqrt() * self.error;
         if spread <= 0.0 {
             return 0.0;
@@ -137,10 +137,12 @@ impl RatioTest {
         let below = |end: f64| cumulative((end - self.difference) / spread, self.degrees);
         let then =
             |risk: f64| quantile(1.0 - risk, self.degrees / share) * self.error * share.sqrt();
-        let (reach, room) =
-            (then(goal.risk / 2.0), (goal.margin.ln_1p() - then(goal.alpha)).max(0.0));
-        let (different, equivalent) =
-            (below(-reach) + 1.0 - below(reach), below(room) - below(-room));
+        let (half_width, margin_left) =
+            (then(criteria.risk / 2.0), (criteria.margin.ln_1p() - then(criteria.alpha)).max(0.0));
+        let (different, equivalent) = (
+            below(-half_width) + 1.0 - below(half_width),
+            below(margin_left) - below(-margin_left),
+        );
         (different + equivalent).min(1.0)
     }
 }
@@ -315,9 +317,10 @@ mod tests {
 
     #[test]
     fn the_chance_to_decide_falls_with_the_scatter() {
-        let goal = Goal { risk: 0.05, alpha: 0.05, margin: 0.05 };
-        let chance =
-            |difference, error| RatioTest::of(difference, error, 20.0, 5).chance(0.5, goal);
+        let criteria = DecisionCriteria { risk: 0.05, alpha: 0.05, margin: 0.05 };
+        let chance = |difference, error| {
+            RatioTest::of(difference, error, 20.0, 5).decision_probability(0.5, criteria)
+        };
         assert!(chance(0.03, 0.013) > 0.5, "a little more decides: {}", chance(0.03, 0.013));
         assert!(chance(0.0, 0.01) > 0.9, "nothing will be found equivalent: {}", chance(0.0, 0.01));
         assert!(chance(0.02, 0.5) < 0.1, "{}", chance(0.02, 0.5));

@@ -7,11 +7,11 @@
 //!    (Biometrika 73, 1986): the smallest p-value of the pairs after Benjamini and Hochberg's
 //!    correction. All hypotheses of the report are tested in sequence ([`super::sequence`]):
 //!    questions start with equal shares of alpha, nearly all of which goes to the primary metric
-//!    ([`RESERVE`] is kept for the others, so that a clear change of another metric is detected
-//!    even if the primary metric did not change). When the null hypothesis of the primary metric's
-//!    effect is rejected, the other metrics get its level; with several questions, half of it goes
-//!    to the primary metrics of the others. The probability of any false answer in the whole report
-//!    is therefore at most alpha, whatever else differs.
+//!    ([`SHARE_OF_SECONDARY_METRICS`] is kept for the others, so that a clear change of another
+//!    metric is detected even if the primary metric did not change). When the null hypothesis of
+//!    the primary metric's effect is rejected, the other metrics get its level; with several
+//!    questions, half of it goes to the primary metrics of the others. The probability of any false
+//!    answer in the whole report is therefore at most alpha, whatever else differs.
 //! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open,
 //!    pairs (and interactions) of each open one are corrected separately at the level
 //!    `alpha · R / Q`, which controls the average share of false ones over open questions (Y.
@@ -35,14 +35,14 @@ use super::verdict::{
 /// Share of a question's level for the secondary metrics before the primary one is decided: the
 /// fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2, 2003). Without it, even a tenfold
 /// 99th percentile would not be reported if throughput is unchanged.
-pub const RESERVE: f64 = 0.02;
+pub const SHARE_OF_SECONDARY_METRICS: f64 = 0.02;
 
 /// Share of a metric's level for the effect over all pairs in a report; the rest is for an effect
 /// in any of them.
-pub const REPORT: f64 = 0.98;
+pub const EFFECT_SHARE_IN_REPORT: f64 = 0.98;
 
 /// The same for two sides: a change may harm one configuration alone.
-pub const SIDES: f64 = 0.8;
+pub const EFFECT_SHARE_OF_SIDES: f64 = 0.8;
 
 /// Tests of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,7 +71,7 @@ pub struct QuestionVerdicts {
 }
 
 /// Evaluates the questions of a report together, with the metrics of each, the primary one first.
-/// `of_effect` is [`REPORT`] or [`SIDES`].
+/// `of_effect` is [`EFFECT_SHARE_IN_REPORT`] or [`EFFECT_SHARE_OF_SIDES`].
 #[must_use]
 pub fn judge(
     questions: &[Vec<QuestionTests>],
@@ -100,14 +100,14 @@ pub fn judge(
 
 /// The hypotheses of all metrics of all questions, corrected.
 fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Vec<Gate>> {
-    let (places, mut hypotheses) = hypotheses(questions);
-    connect(&places, of_effect, &mut hypotheses);
+    let (by_metric, mut hypotheses) = hypotheses(questions);
+    connect(&by_metric, of_effect, &mut hypotheses);
     let corrected = in_sequence(&hypotheses, alpha);
-    let gate = |place: &Hypotheses| Gate {
-        effect: place.effect.map(|at| corrected[at]),
-        any_pair: place.any_pair.map(|at| corrected[at]),
+    let gate = |of_metric: &Hypotheses| Gate {
+        effect: of_metric.effect.map(|at| corrected[at]),
+        any_pair: of_metric.any_pair.map(|at| corrected[at]),
     };
-    places.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
+    by_metric.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
 }
 
 /// Indices of the hypotheses of a question's metric, if it has them.
@@ -141,23 +141,24 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hy
         all.push(Hypothesis { p, share: 0.0, passes: Vec::new(), implies: None });
         all.len() - 1
     };
-    let mut place = |tests: &QuestionTests| {
+    let mut add_tests = |tests: &QuestionTests| {
         let effect = tests.effect.map(|test| add(test.p));
         let p_values: Vec<f64> = tests.pairs.iter().map(|test| test.p).collect();
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
         Hypotheses { effect, any_pair: (p_values.len() > 1).then(|| add(smallest)) }
     };
-    let places = questions.iter().map(|metrics| metrics.iter().map(&mut place).collect()).collect();
-    (places, all)
+    let by_metric =
+        questions.iter().map(|metrics| metrics.iter().map(&mut add_tests).collect()).collect();
+    (by_metric, all)
 }
 
 /// Sets the initial share of each hypothesis, and the hypotheses that receive its level.
-fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
-    let spread = |places: &[Hypotheses], share: f64| spread(places, of_effect, share);
+fn connect(by_metric: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
+    let spread = |metrics: &[Hypotheses], share: f64| spread(metrics, of_effect, share);
     let number = hypotheses.len();
     hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
     // A metric without a test is omitted from the sequence; the next one replaces it.
-    let tested: Vec<Vec<Hypotheses>> = places
+    let tested: Vec<Vec<Hypotheses>> = by_metric
         .iter()
         .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())
         .filter(|metrics| !metrics.is_empty())
@@ -171,17 +172,19 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
             .map(|(_, metrics)| metrics[0])
             .collect();
         let share = 1.0 / tested.len() as f64;
-        let reserve = if others.is_empty() { 0.0 } else { RESERVE };
-        for (places, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
-            spread(places, share).into_iter().for_each(|(to, share)| hypotheses[to].share = share);
+        let reserve = if others.is_empty() { 0.0 } else { SHARE_OF_SECONDARY_METRICS };
+        for (receivers, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
+            spread(receivers, share)
+                .into_iter()
+                .for_each(|(to, share)| hypotheses[to].share = share);
         }
         let to_others = match (others.is_empty(), elsewhere.is_empty()) {
             (true, _) => 0.0,
             (false, true) => 1.0,
             (false, false) => 0.5,
         };
-        for place in metrics {
-            let exit = place.exit().expect("it was tested");
+        for of_metric in metrics {
+            let exit = of_metric.exit().expect("it was tested");
             let passes = &mut hypotheses[exit].passes;
             if exit == first[0].exit().expect("it was tested") {
                 let to_both =
@@ -190,7 +193,7 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
             } else {
                 spread(first, 1.0).into_iter().for_each(|(to, share)| passes[to] = share);
             }
-            if let (Some(effect), Some(any_pair)) = (place.effect, place.any_pair) {
+            if let (Some(effect), Some(any_pair)) = (of_metric.effect, of_metric.any_pair) {
                 hypotheses[any_pair].passes[effect] = 1.0;
                 hypotheses[effect].implies = Some(any_pair);
             }
@@ -199,17 +202,17 @@ fn connect(places: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothe
 }
 
 /// An equal share for several metrics, by hypothesis.
-fn spread(places: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
-    let each = share / places.len().max(1) as f64;
-    let entries = places.iter().flat_map(|place| place.entry(of_effect));
-    entries.map(|(to, part)| (to, each * part)).collect()
+fn spread(metrics: &[Hypotheses], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
+    let each = share / metrics.len().max(1) as f64;
+    let entries = metrics.iter().flat_map(|of_metric| of_metric.entry(of_effect));
+    entries.map(|(to, fraction)| (to, each * fraction)).collect()
 }
 
 /// Share of open questions, from their p-values; infinite ones were not tested.
 fn share_open(p_values: &[f64], alpha: f64) -> f64 {
-    let asked = p_values.iter().filter(|p| p.is_finite()).count();
+    let tested = p_values.iter().filter(|p| p.is_finite()).count();
     let open = p_values.iter().filter(|p| **p < alpha).count();
-    open as f64 / asked.max(1) as f64
+    open as f64 / tested.max(1) as f64
 }
 
 /// Evaluates secondary tests of evaluated questions: corrected by Holm's procedure at the share of
@@ -333,7 +336,7 @@ mod tests {
     /// Questions of one metric each.
     fn judge_alone(questions: &[QuestionTests]) -> Vec<QuestionVerdicts> {
         let each: Vec<Vec<QuestionTests>> = questions.iter().map(|it| vec![it.clone()]).collect();
-        judge(&each, REPORT, Rules::default()).concat()
+        judge(&each, EFFECT_SHARE_IN_REPORT, Rules::default()).concat()
     }
 
     /// A question whose pairs have these effects.
@@ -406,7 +409,9 @@ mod tests {
         };
         let statements = [at(3.5), at(0.2)];
         let behind = |errors: [f64; 2]| {
-            let judged = judge(&[errors.map(question).to_vec()], SIDES, Rules::default()).remove(0);
+            let judged =
+                judge(&[errors.map(question).to_vec()], EFFECT_SHARE_OF_SIDES, Rules::default())
+                    .remove(0);
             judge_secondary(&statements, &judged, Rules::default())
         };
         let (open, half, closed) = (behind([5.0, 5.0]), behind([5.0, 0.5]), behind([1.0, 0.5]));
@@ -472,9 +477,12 @@ mod tests {
         // Both are rejected at 2.5 %, with one of two questions open.
         assert!((judged[0].pairs[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
         // The remaining level is 5 %, of which 2 % are for any pair, half of it for each of two.
-        assert!((judged[1].pairs[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
         assert!(
-            (judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9,
+            (judged[1].pairs[0].risk - 0.05 * (1.0 - EFFECT_SHARE_IN_REPORT) / 2.0).abs() < 1e-9,
+            "{judged:?}"
+        );
+        assert!(
+            (judged[1].effect.expect("tested").risk - 0.05 * EFFECT_SHARE_IN_REPORT).abs() < 1e-9,
             "{judged:?}"
         );
     }
@@ -485,7 +493,8 @@ mod tests {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
             QuestionTests { effect: Some(test), pairs: vec![test], interactions: Vec::new() }
         };
-        judge(&[errors.iter().map(metric).collect()], SIDES, Rules::default()).remove(0)
+        judge(&[errors.iter().map(metric).collect()], EFFECT_SHARE_OF_SIDES, Rules::default())
+            .remove(0)
     }
 
     #[test]
@@ -514,7 +523,11 @@ mod tests {
         );
         let risks: Vec<f64> =
             metrics(&[1.9, 0.0, 0.0]).iter().map(|it| it.effect.expect("tested").risk).collect();
-        let expected = [0.05 * (1.0 - RESERVE), 0.05 * RESERVE / 2.0, 0.05 * RESERVE / 2.0];
+        let expected = [
+            0.05 * (1.0 - SHARE_OF_SECONDARY_METRICS),
+            0.05 * SHARE_OF_SECONDARY_METRICS / 2.0,
+            0.05 * SHARE_OF_SECONDARY_METRICS / 2.0,
+        ];
         assert!(risks.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{risks:?}");
     }
 
@@ -527,8 +540,11 @@ mod tests {
             interactions: Vec::new(),
         };
         let (clear, nothing) = (metric(20.0, [20.0, 2.5]), metric(0.1, [0.3, 0.1]));
-        let judged =
-            judge(&[vec![clear.clone(); 2], vec![clear, nothing]], REPORT, Rules::default());
+        let judged = judge(
+            &[vec![clear.clone(); 2], vec![clear, nothing]],
+            EFFECT_SHARE_IN_REPORT,
+            Rules::default(),
+        );
         let open =
             |question: usize| judged[question].iter().map(|it| it.is_open).collect::<Vec<_>>();
         assert_eq!((open(0), open(1)), (vec![true, true], vec![true, false]));
@@ -549,9 +565,12 @@ mod tests {
         // p = 0.0357 of the primary metric's effect, but no pair below 0.05: an effect implies that
         // some pair differs, so the other metric, p = 0.0455, is tested with the level of the pairs
         // as well.
-        let judged =
-            judge(&[vec![metric(2.1, &[1.5, 1.5]), metric(2.0, &[2.0])]], SIDES, Rules::default())
-                .remove(0);
+        let judged = judge(
+            &[vec![metric(2.1, &[1.5, 1.5]), metric(2.0, &[2.0])]],
+            EFFECT_SHARE_OF_SIDES,
+            Rules::default(),
+        )
+        .remove(0);
         assert!(
             judged.iter().all(|it| it.effect.as_ref().is_some_and(is_significant)),
             "{judged:?}"
@@ -565,8 +584,12 @@ mod tests {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
             QuestionTests { effect: Some(test), pairs: vec![test], interactions: Vec::new() }
         };
-        let judged =
-            judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
+        let judged = judge(
+            &[vec![QuestionTests::default(), tests(2.0)]],
+            EFFECT_SHARE_OF_SIDES,
+            Rules::default(),
+        )
+        .remove(0);
         assert!(
             !judged[0].is_open && judged[1].effect.as_ref().is_some_and(is_significant),
             "{judged:?}"
@@ -598,7 +621,7 @@ mod tests {
                     effects.map(&mut metric).to_vec()
                 };
                 let questions = [both([effect, 0.0]), both([0.0, 0.0])];
-                let judged = judge(&questions, REPORT, Rules::default());
+                let judged = judge(&questions, EFFECT_SHARE_IN_REPORT, Rules::default());
                 let nothing_differs = judged.iter().flatten().skip(usize::from(effect > 0.0));
                 let is_false =
                     nothing_differs.filter_map(|it| it.effect.as_ref()).any(is_significant);

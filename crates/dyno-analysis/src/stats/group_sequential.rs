@@ -18,26 +18,26 @@
 //! Biometrika 74 (1987); the recursion: P. Armitage, C. K. McPherson, B. C. Rowe, J. R. Statist.
 //! Soc. A 132 (1969); intervals: C. Jennison, B. W. Turnbull, J. R. Statist. Soc. B 51 (1989).
 
-use super::student::halved;
+use super::student::bisect;
 use std::f64::consts::PI;
 
 /// The first interim analysis follows this block.
 pub const FIRST_INTERIM: u32 = 3;
 
 /// Points of the tables of risks and levels.
-const RISKS: usize = 20;
+const TABLE_POINTS: usize = 20;
 /// Smallest and largest risk in them.
-const RISK_ENDS: (f64, f64) = (1e-6, 0.5);
+const RISK_RANGE: (f64, f64) = (1e-6, 0.5);
 /// Number of points of a density between its bounds.
-const POINTS: usize = 61;
+const DENSITY_POINTS: usize = 61;
 /// Standard deviations beyond which a density is negligible.
-const FAR: f64 = 5.5;
+const Z_MAX: f64 = 5.5;
 
 /// The levels of an interim analysis: map between its p-values and the risk over all analyses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels(
     /// Logarithms of levels by ascending risk, the last at the risk 1; `None` with one analysis.
-    Option<[f64; RISKS + 1]>,
+    Option<[f64; TABLE_POINTS + 1]>,
 );
 
 impl Levels {
@@ -49,11 +49,11 @@ impl Levels {
     /// the data.
     #[must_use]
     pub fn after(block: u32, most: u32, is_last: bool) -> Self {
-        let mut levels = [0.0; RISKS + 1];
-        for (at, level) in levels.iter_mut().enumerate().take(RISKS) {
+        let mut levels = [0.0; TABLE_POINTS + 1];
+        for (at, level) in levels.iter_mut().enumerate().take(TABLE_POINTS) {
             *level = level_of(ln_risk(at).exp(), block, most, is_last).max(f64::MIN_POSITIVE).ln();
         }
-        for at in 1..=RISKS {
+        for at in 1..=TABLE_POINTS {
             levels[at] = levels[at].max(levels[at - 1]);
         }
         Self(Some(levels))
@@ -75,21 +75,21 @@ impl Levels {
 }
 
 fn ln_risk(at: usize) -> f64 {
-    let (low, high) = (RISK_ENDS.0.ln(), RISK_ENDS.1.ln());
-    low + (high - low) * at as f64 / (RISKS - 1) as f64
+    let (low, high) = (RISK_RANGE.0.ln(), RISK_RANGE.1.ln());
+    low + (high - low) * at as f64 / (TABLE_POINTS - 1) as f64
 }
 
-fn risks() -> [f64; RISKS + 1] {
-    std::array::from_fn(|at| if at == RISKS { 0.0 } else { ln_risk(at) })
+fn risks() -> [f64; TABLE_POINTS + 1] {
+    std::array::from_fn(|at| if at == TABLE_POINTS { 0.0 } else { ln_risk(at) })
 }
 
 /// Interpolates in ascending tables of logarithms; below their first entry, proportionally.
-fn interpolate(from: &[f64; RISKS + 1], to: &[f64; RISKS + 1], value: f64) -> f64 {
+fn interpolate(from: &[f64; TABLE_POINTS + 1], to: &[f64; TABLE_POINTS + 1], value: f64) -> f64 {
     let at = value.ln();
     if at <= from[0] {
         return (to[0] + at - from[0]).exp();
     }
-    let above = from.iter().position(|it| *it >= at).unwrap_or(RISKS).max(1);
+    let above = from.iter().position(|it| *it >= at).unwrap_or(TABLE_POINTS).max(1);
     let step = from[above] - from[above - 1];
     let share = if step > 0.0 { ((at - from[above - 1]) / step).min(1.0) } else { 1.0 };
     (to[above - 1] + share * (to[above] - to[above - 1])).exp()
@@ -105,14 +105,15 @@ fn level_of(risk: f64, block: u32, most: u32, is_last: bool) -> f64 {
     let (mut density, mut before, mut since) = (Density::START, 0.0, 0.0);
     for at in FIRST_INTERIM.min(block)..=block {
         let (now, step) = (information(at), (information(at) - since).sqrt());
-        let ends = (0.0, FAR * 2.0 * now.sqrt());
-        let (low, high) =
-            halved(ends, 36, |bound| density.beyond(bound, step) > spent(at) - before);
+        let ends = (0.0, Z_MAX * 2.0 * now.sqrt());
+        let (low, high) = bisect(ends, 36, |bound| {
+            density.crossing_probability(bound, step) > spent(at) - before
+        });
         let bound = (low + high) / 2.0;
         if at == block {
             return 2.0 * upper_tail(bound / now.sqrt());
         }
-        density = density.moved(bound.min(FAR * now.sqrt()), step);
+        density = density.next(bound.min(Z_MAX * now.sqrt()), step);
         (before, since) = (spent(at), now);
     }
     0.0
@@ -126,7 +127,7 @@ impl Density {
     const START: Self = Self(Vec::new());
 
     /// Probability of crossing the bound one step later.
-    fn beyond(&self, bound: f64, step: f64) -> f64 {
+    fn crossing_probability(&self, bound: f64, step: f64) -> f64 {
         if self.0.is_empty() {
             return 2.0 * upper_tail(bound / step);
         }
@@ -137,15 +138,15 @@ impl Density {
     }
 
     /// The density inside the bound one step later.
-    fn moved(&self, bound: f64, step: f64) -> Self {
-        let width = bound / (POINTS - 1) as f64;
+    fn next(&self, bound: f64, step: f64) -> Self {
+        let width = bound / (DENSITY_POINTS - 1) as f64;
         let height = |x: f64| (-0.5 * (x / step).powi(2)).exp() / (step * (2.0 * PI).sqrt());
         let point = |index: usize| {
             let x = width * index as f64;
             // Simpson's rule.
             let simpson = match index {
                 0 => 1.0,
-                last if last == POINTS - 1 => 1.0,
+                last if last == DENSITY_POINTS - 1 => 1.0,
                 odd if odd % 2 == 1 => 4.0,
                 _ => 2.0,
             };
@@ -159,7 +160,7 @@ impl Density {
             };
             (x, density * simpson * width / 3.0)
         };
-        Self((0..POINTS).map(point).collect())
+        Self((0..DENSITY_POINTS).map(point).collect())
     }
 }
 

@@ -8,7 +8,7 @@
 //! Confidence Intervals", J. Statist. Plann. Inference 115 (2003)).
 
 use super::group_sequential::upper_tail;
-use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quantile, variance};
+use super::student::{bisect, cumulative, incomplete_beta, logarithms, mean, quantile, variance};
 
 /// Risk on each side of the intervals: each end is the limit at which the test result changes.
 const RISK: f64 = 0.05;
@@ -32,9 +32,9 @@ pub struct LimitTest {
 /// Tests the geometric mean of positive values against a limit; `None` with fewer than two.
 #[must_use]
 pub fn mean_against(values: &[f64], limit: f64) -> Option<LimitTest> {
-    let (center, error, degrees) = center(&logarithms(values))?;
+    let (center, error, degrees) = mean_and_error(&logarithms(values))?;
     let reach = quantile(1.0 - RISK, degrees) * error;
-    let (below, above) = sides(center - limit.ln(), error, degrees);
+    let (below, above) = p_values(center - limit.ln(), error, degrees);
     Some(LimitTest {
         figure: center.exp(),
         ends: ((center - reach).exp(), (center + reach).exp()),
@@ -63,14 +63,14 @@ pub fn needed_against(values: &[f64], limit: f64) -> Option<usize> {
 /// the mean by Student's t, and the mean of a lognormal distribution. Proportions of zero do not
 /// vary, so only the binomial test applies; Student's t alone would pass limits too often, because
 /// few trials have the large proportions that dominate the mean. `None` with fewer than two trials.
-pub fn share_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
-    let shares = Shares::of(counts)?;
-    let (below, above) = shares.sides(limit);
+pub fn proportion_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
+    let proportions = Proportions::of(counts)?;
+    let (below, above) = proportions.p_values(limit);
     // The limit in 0 to 1 at which the test result changes; 1 if it never does.
-    let (_, high) = halved((0.0, 1.0), 50, |limit| shares.sides(limit).0 >= RISK);
-    let (_, rest) = halved((0.0, 1.0), 50, |rest| shares.sides(1.0 - rest).1 >= RISK);
+    let (_, high) = bisect((0.0, 1.0), 50, |limit| proportions.p_values(limit).0 >= RISK);
+    let (_, rest) = bisect((0.0, 1.0), 50, |rest| proportions.p_values(1.0 - rest).1 >= RISK);
     Some(LimitTest {
-        figure: shares.part / shares.whole.max(1.0),
+        figure: proportions.events / proportions.total.max(1.0),
         ends: (1.0 - rest, high),
         below,
         above,
@@ -78,41 +78,45 @@ pub fn share_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
 }
 
 /// Proportions of trials: their sum as draws, their mean with its error, their logarithms.
-struct Shares {
-    part: f64,
-    whole: f64,
+struct Proportions {
+    events: f64,
+    total: f64,
     center: (f64, f64, f64),
     lognormal: Lognormal,
 }
 
-impl Shares {
+impl Proportions {
     fn of(counts: &[(u64, u64)]) -> Option<Self> {
         // Half an event more, so that every proportion has a logarithm.
         let shares = |more: f64| -> Vec<f64> {
             counts
                 .iter()
-                .map(|(part, whole)| (*part as f64 + more) / (*whole).max(1) as f64)
+                .map(|(events, total)| (*events as f64 + more) / (*total).max(1) as f64)
                 .collect()
         };
         let sum = |of: fn(&(u64, u64)) -> u64| counts.iter().map(of).sum::<u64>() as f64;
-        let (part, whole) = (sum(|it| it.0), sum(|it| it.1));
+        let (events, total) = (sum(|it| it.0), sum(|it| it.1));
         Some(Self {
-            part,
-            whole,
-            center: center(&shares(0.0))?,
+            events,
+            total,
+            center: mean_and_error(&shares(0.0))?,
             lognormal: Lognormal::of(&shares(0.5))?,
         })
     }
 
     /// p-values of "not below" and "not above" the limit.
-    fn sides(&self, limit: f64) -> (f64, f64) {
-        let (part, whole) = (self.part, self.whole);
+    fn p_values(&self, limit: f64) -> (f64, f64) {
+        let (events, total) = (self.events, self.total);
         let (center, error, degrees) = self.center;
-        let (below, above) = sides(center - limit, error, degrees);
+        let (below, above) = p_values(center - limit, error, degrees);
         // Probability of at most, and of at least, this number of events.
-        let most =
-            if part < whole { incomplete_beta(1.0 - limit, whole - part, part + 1.0) } else { 1.0 };
-        let least = if part > 0.0 { incomplete_beta(limit, part, whole - part + 1.0) } else { 1.0 };
+        let most = if events < total {
+            incomplete_beta(1.0 - limit, total - events, events + 1.0)
+        } else {
+            1.0
+        };
+        let least =
+            if events > 0.0 { incomplete_beta(limit, events, total - events + 1.0) } else { 1.0 };
         let not_below = if limit > 0.0 { self.lognormal.not_below(limit) } else { 1.0 };
         (below.max(most).max(not_below), above.max(least).max(1.0 - not_below))
     }
@@ -164,13 +168,13 @@ impl Lognormal {
 }
 
 /// Mean, standard error and degrees of freedom.
-fn center(values: &[f64]) -> Option<(f64, f64, f64)> {
+fn mean_and_error(values: &[f64]) -> Option<(f64, f64, f64)> {
     let n = values.len() as f64;
     Some((mean(values)?, (variance(values)? / n).sqrt(), n - 1.0))
 }
 
 /// p-values of "not below" and "not above" for a distance from the limit.
-fn sides(distance: f64, error: f64, degrees: f64) -> (f64, f64) {
+fn p_values(distance: f64, error: f64, degrees: f64) -> (f64, f64) {
     let below = |distance: f64| match error > 0.0 {
         true => cumulative(distance / error, degrees),
         false if distance < 0.0 => 0.0,
@@ -242,7 +246,8 @@ mod tests {
                 let counts: Vec<(u64, u64)> = (0..trials)
                     .map(|_| ((1_000.0 * lognormal(&mut noise, deviation)).round() as u64, 100_000))
                     .collect();
-                passed += usize::from(Shares::of(&counts).expect("trials").sides(0.01).0 < RISK);
+                passed +=
+                    usize::from(Proportions::of(&counts).expect("trials").p_values(0.01).0 < RISK);
             }
             // 30 are expected at 5 %; 46 is three standard deviations above.
             assert!(passed <= 46, "{passed} of 600 with {trials} trials and {deviation}");
@@ -257,7 +262,7 @@ mod tests {
             assert!((value - expected).abs() < 1e-3 * expected, "{value} instead of {expected}");
         };
         let test = |counts: [u64; 3], limit| {
-            share_against(&counts.map(|part| (part, 1_000)), limit).expect("three")
+            proportion_against(&counts.map(|events| (events, 1_000)), limit).expect("three")
         };
         // Binomial: the trials do not vary.
         near(test([10, 10, 10], 0.005).above, 4.031_57e-4);
@@ -273,20 +278,20 @@ mod tests {
     fn a_share_is_tested_as_draws_and_between_trials() {
         // Nothing failed: binom.test(0, 3000, 0.001, "less") in R, and its upper end 1 -
         // 0.05^(1/3000).
-        let found = share_against(&[(0, 1000), (0, 1000), (0, 1000)], 0.001).expect("three");
+        let found = proportion_against(&[(0, 1000), (0, 1000), (0, 1000)], 0.001).expect("three");
         assert_near(found.below, 0.999_f64.powi(3000));
         assert_near(found.ends.1, 1.0 - 0.05_f64.powf(1.0 / 3000.0));
         assert!(found.ends.0 < 1e-9 && found.above > 0.99, "{found:?}");
         // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R; the trials vary less than
         // draws do.
         assert_near(
-            share_against(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
+            proportion_against(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
             1.211_449e-5,
         );
         // One bad trial of three: the binomial test alone would be certain.
-        let clumped = share_against(&[(0, 1000), (0, 1000), (60, 1000)], 0.01).expect("three");
+        let clumped = proportion_against(&[(0, 1000), (0, 1000), (60, 1000)], 0.01).expect("three");
         assert!(clumped.above > 0.1, "{clumped:?}");
-        let clumped = share_against(&[(0, 1000), (0, 1000), (10, 1000)], 0.01).expect("three");
+        let clumped = proportion_against(&[(0, 1000), (0, 1000), (10, 1000)], 0.01).expect("three");
         assert!(clumped.below > 0.05, "{clumped:?}");
     }
 }

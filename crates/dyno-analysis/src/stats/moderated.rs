@@ -9,11 +9,11 @@
 //! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). That paper estimates the
 //! prior from the moments of logarithms, which suits thousands of variances: with a dozen it often
 //! treats the variances as equal by chance, which yields too many false verdicts. Here `d₀` is the
-//! *smallest* value that the likelihood of the variances does not reject ([`LIKELIHOOD_LEFT`]);
+//! *smallest* value that the likelihood of the variances does not reject ([`LOG_LIKELIHOOD_DROP`]);
 //! docs/statistics.md has the error rates of both.
 
 use super::compare::RatioTest;
-use super::student::{halved, ln_gamma};
+use super::student::{bisect, ln_gamma};
 
 /// The common distribution of the pairs' variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Prior {
 /// Maximum distance of the log-likelihood of `d₀` from its maximum: half of the 95 % point of χ²
 /// with one degree of freedom, so that `d₀` is the lower end of its 95 % profile likelihood
 /// interval.
-pub const LIKELIHOOD_LEFT: f64 = 1.92;
+pub const LOG_LIKELIHOOD_DROP: f64 = 1.92;
 
 /// Minimum number of variances for a prior.
 const VARIANCES_MIN: usize = 3;
@@ -37,12 +37,12 @@ impl Prior {
     /// most of them are 0.
     #[must_use]
     pub fn of(variances: &[(f64, f64)]) -> Option<Self> {
-        Self::within(variances, LIKELIHOOD_LEFT)
+        Self::within(variances, LOG_LIKELIHOOD_DROP)
     }
 
     /// The same with another allowance; for the program that selected it (`examples/error_rates`).
     #[must_use]
-    pub fn within(variances: &[(f64, f64)], left: f64) -> Option<Self> {
+    pub fn within(variances: &[(f64, f64)], drop: f64) -> Option<Self> {
         let mut sorted: Vec<f64> = variances.iter().map(|(variance, _)| *variance).collect();
         sorted.sort_by(f64::total_cmp);
         let median = *sorted.get(sorted.len() / 2).filter(|median| **median > 0.0)?;
@@ -55,23 +55,23 @@ impl Prior {
             .map(|(variance, degrees)| (variance.max(1e-5 * median), *degrees))
             .collect();
         let candidates = candidates().map(|degrees| {
-            let variance = common(&floored, degrees);
+            let variance = common_variance(&floored, degrees);
             (Self { variance, degrees }, likelihood(&floored, variance, degrees))
         });
         let candidates: Vec<(Self, f64)> = candidates.collect();
         let best = candidates.iter().map(|(_, it)| *it).fold(f64::NEG_INFINITY, f64::max);
-        candidates.into_iter().find(|(_, it)| *it >= best - left).map(|(prior, _)| prior)
+        candidates.into_iter().find(|(_, it)| *it >= best - drop).map(|(prior, _)| prior)
     }
 
-    /// A pair's variance and its degrees of freedom, shrunk towards the common one. `all` are the
+    /// A pair's variance and its degrees of freedom, shrunk towards the common one. `total` are the
     /// total degrees of freedom of all pairs, the maximum for one.
     #[must_use]
-    pub fn moderate(&self, variance: f64, degrees: f64, all: f64) -> (f64, f64) {
+    pub fn moderate(&self, variance: f64, degrees: f64, total: f64) -> (f64, f64) {
         if self.degrees.is_infinite() {
-            return (self.variance, all);
+            return (self.variance, total);
         }
         let sum = self.degrees + degrees;
-        ((self.degrees * self.variance + degrees * variance) / sum, sum.min(all))
+        ((self.degrees * self.variance + degrees * variance) / sum, sum.min(total))
     }
 }
 
@@ -80,9 +80,9 @@ impl Prior {
 pub fn moderated(tests: &[RatioTest]) -> Vec<RatioTest> {
     let variances: Vec<(f64, f64)> = tests.iter().map(RatioTest::variance).collect();
     let Some(prior) = Prior::of(&variances) else { return tests.to_vec() };
-    let all = variances.iter().map(|(_, degrees)| degrees).sum();
+    let total = variances.iter().map(|(_, degrees)| degrees).sum();
     let one = |(test, (variance, degrees)): (&RatioTest, &(f64, f64))| {
-        let (variance, degrees) = prior.moderate(*variance, *degrees, all);
+        let (variance, degrees) = prior.moderate(*variance, *degrees, total);
         test.with_variance(variance, degrees)
     };
     tests.iter().zip(&variances).map(one).collect()
@@ -95,7 +95,7 @@ fn candidates() -> impl Iterator<Item = f64> {
 
 /// The most likely common variance at `d₀`: the solution of
 /// `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ d`, by bisection of its logarithm.
-fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
+fn common_variance(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let all: f64 = variances.iter().map(|(_, own)| own).sum();
     if degrees.is_infinite() {
         return variances.iter().map(|(variance, own)| variance * own).sum::<f64>() / all;
@@ -110,7 +110,7 @@ fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let ends = ends
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
     // The sum is too large at the smallest variance and too small at the largest.
-    let (low, high) = halved(ends, 60, |middle| excess(middle.exp()) > 0.0);
+    let (low, high) = bisect(ends, 60, |middle| excess(middle.exp()) > 0.0);
     ((low + high) / 2.0).exp()
 }
 
@@ -150,8 +150,8 @@ mod tests {
     fn the_likeliest_common_variance_solves_its_equation() {
         // At d₀ = ∞ it is the pooled variance, and nearly so with many degrees of freedom.
         let variances = [(1.0, 2.0), (2.0, 4.0), (4.0, 2.0)];
-        assert!((common(&variances, f64::INFINITY) - 18.0 / 8.0).abs() < 1e-12);
-        assert!((common(&variances, 1e6) - 18.0 / 8.0).abs() < 1e-4);
+        assert!((common_variance(&variances, f64::INFINITY) - 18.0 / 8.0).abs() < 1e-12);
+        assert!((common_variance(&variances, 1e6) - 18.0 / 8.0).abs() < 1e-4);
     }
 
     #[test]

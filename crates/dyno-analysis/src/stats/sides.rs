@@ -86,19 +86,20 @@ pub struct OverallEffect {
 /// Fits configurations with at least two values on both sides.
 #[must_use]
 pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
-    let (rows, kept) = strata::rows(&placed(cells));
+    let (rows, strata_used) = strata::rows(&grouped_values(cells));
     let [of_base, of_new] =
-        [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
-    if kept.is_empty() {
+        [0, 1].map(|side| group_count(cells, side, |origin| (origin.run, origin.block)));
+    if strata_used.is_empty() {
         let enough = cells.len() > 1 && of_base.min(of_new) >= least_blocks;
         return OverallEffect {
-            effect: apart(cells).filter(|_| enough),
+            effect: effect_of_separate_runs(cells).filter(|_| enough),
             ..OverallEffect::default()
         };
     }
-    let runs = [0, 1].map(|side| groups(cells, side, |place| place.run)).iter().sum::<usize>();
+    let runs =
+        [0, 1].map(|side| group_count(cells, side, |origin| origin.run)).iter().sum::<usize>();
     // Runs are the outermost stratum.
-    let has_runs = kept.first() == Some(&0);
+    let has_runs = strata_used.first() == Some(&0);
     let between_runs = runs.saturating_sub(2) as f64;
     let share = 1.0 / cells.len() as f64;
     let weights: Vec<f64> =
@@ -115,9 +116,9 @@ pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
     // A single configuration with several runs has an effect over its runs, too.
     let enough = (cells.len() > 1 || has_runs) && of_base.min(of_new) >= least_blocks;
     let effect = RatioTest::of(
-        found.whole.estimate,
-        found.whole.error,
-        found.whole.degrees,
+        found.contrast.estimate,
+        found.contrast.error,
+        found.contrast.degrees,
         of_base.min(of_new),
     );
     OverallEffect {
@@ -130,24 +131,24 @@ pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
 
 /// The effect over configurations that share nothing, each measured in separate runs: the mean of
 /// their differences.
-fn apart(cells: &[Cell]) -> Option<RatioTest> {
+fn effect_of_separate_runs(cells: &[Cell]) -> Option<RatioTest> {
     let tests: Vec<RatioTest> = cells.iter().map(Cell::welch).collect::<Option<_>>()?;
     let number = tests.len() as f64;
     let difference = tests.iter().map(|test| test.ratio.ln()).sum::<f64>() / number;
     let own: Vec<(f64, f64)> = tests.iter().map(RatioTest::error_variance).collect();
     let error = own.iter().map(|(variance, _)| variance).sum::<f64>().sqrt() / number;
     let repeats = tests.iter().map(|test| test.repeats).min()?;
-    Some(RatioTest::of(difference, error, mixed::own_degrees(&own, 1.0), repeats))
+    Some(RatioTest::of(difference, error, mixed::welch_degrees(&own, 1.0), repeats))
 }
 
-type Group = (usize, usize, Option<u32>, Option<usize>, Option<usize>);
+type GroupKey = (usize, usize, Option<u32>, Option<usize>, Option<usize>);
 
-fn placed(cells: &[Cell]) -> Vec<GroupedValue<Group>> {
+fn grouped_values(cells: &[Cell]) -> Vec<GroupedValue<GroupKey>> {
     let values = cells.iter().enumerate().flat_map(|(cell, it)| {
         let sides = it.sides().into_iter().enumerate();
         sides.flat_map(move |(side, values)| values.iter().map(move |value| (cell, side, value)))
     });
-    let placed = |(cell, side, (Origin { run, block, start, data_set }, value)): (
+    let grouped = |(cell, side, (Origin { run, block, start, data_set }, value)): (
         usize,
         usize,
         &(Origin, f64),
@@ -163,29 +164,30 @@ fn placed(cells: &[Cell]) -> Vec<GroupedValue<Group>> {
             ],
         }
     };
-    values.map(placed).collect()
+    values.map(grouped).collect()
 }
 
 /// Number of different groups of a side's values.
-fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Origin) -> G) -> usize {
-    let places = cells.iter().flat_map(|cell| cell.sides()[side]);
-    places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
+fn group_count<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Origin) -> G) -> usize {
+    let origins = cells.iter().flat_map(|cell| cell.sides()[side]);
+    origins.map(|(origin, _)| group(origin)).collect::<BTreeSet<_>>().len()
 }
 
 /// A configuration's test with the variance between runs added to its error.
 #[must_use]
 pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest {
     let Some(runs) = runs.filter(|runs| runs.degrees > 0.0) else { return *test };
-    let added: f64 = cell.sides().into_iter().map(|side| runs.variance * uncounted(side)).sum();
-    test.with_added(added, runs.degrees)
+    let added: f64 =
+        cell.sides().into_iter().map(|side| runs.variance * share_not_included(side)).sum();
+    test.with_added_variance(added, runs.degrees)
 }
 
 /// Share of the variance between runs that is missing from the error of a mean when its values are
 /// treated as independent: zero where each value is a separate run. With `q` the sum of the squared
 /// shares of runs, a mean has `q`, and the variation of `n` values includes `(1 - q) / (n - 1)`.
-fn uncounted(side: &[(Origin, f64)]) -> f64 {
+fn share_not_included(side: &[(Origin, f64)]) -> f64 {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
-    side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
+    side.iter().for_each(|(origin, _)| *sizes.entry(origin.run).or_default() += 1.0);
     let n = side.len() as f64;
     let q = sizes.values().map(|size| (size / n).powi(2)).sum::<f64>();
     if n > 1.0 { (q - (1.0 - q) / (n - 1.0)).max(0.0) } else { 0.0 }
@@ -254,7 +256,7 @@ mod tests {
     fn pairs_from_separate_runs_are_combined_without_a_mixed_model() {
         let mut cells = cells(&mut Noise::of(7), 3, [(1, 4), (1, 4)], 0.0);
         for (at, cell) in cells.iter_mut().enumerate() {
-            cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
+            cell.base.iter_mut().chain(&mut cell.new).for_each(|(origin, _)| origin.run = at);
         }
         let found = overall(&cells, 3);
         let effect = found.effect.expect("a test");
@@ -264,13 +266,14 @@ mod tests {
 
     #[test]
     fn variance_between_runs_is_added_to_a_pairs_error_once() {
-        let place = |run| Origin { run, block: 1, start: 0, data_set: 0 };
-        let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
+        let origin = |run| Origin { run, block: 1, start: 0, data_set: 0 };
+        let values =
+            |runs: &[usize]| runs.iter().map(|run| (origin(*run), 1.0)).collect::<Vec<_>>();
         // Each trial is a separate run: the variation includes everything. One run: none of it.
-        assert!(uncounted(&values(&[0, 1, 2])).abs() < 1e-12);
-        assert!((uncounted(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);
+        assert!(share_not_included(&values(&[0, 1, 2])).abs() < 1e-12);
+        assert!((share_not_included(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);
         // Two runs of two: half, minus the third of half that the variation includes.
-        assert!((uncounted(&values(&[0, 0, 1, 1])) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((share_not_included(&values(&[0, 0, 1, 1])) - 1.0 / 3.0).abs() < 1e-12);
         let test = RatioTest::of(0.1, 0.02, 8.0, 4);
         let cell = Cell { base: values(&[0, 0, 1, 1]), new: values(&[0, 0, 1, 1]) };
         let with = with_runs(&test, &cell, Some(Runs { variance: 0.0006, degrees: 2.0 }));

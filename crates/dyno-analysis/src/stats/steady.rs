@@ -1,6 +1,6 @@
 //! Steadiness of a series of per-second values: warm-up and drift.
 
-use super::student::{certainty, mean, median, variance};
+use super::student::{difference_p, mean, median, variance};
 
 /// Number of consecutive values that MSER-5 averages into one batch.
 const BATCH: usize = 5;
@@ -15,7 +15,7 @@ fn truncation(batches: &[f64]) -> usize {
     let mut best = (f64::INFINITY, 0);
     for out in 0..=batches.len() / 2 {
         let rest = &batches[out..];
-        let score = squares(rest) / (rest.len() as f64).powi(2);
+        let score = sum_of_squares(rest) / (rest.len() as f64).powi(2);
         if score < best.0 {
             best = (score, out);
         }
@@ -24,7 +24,7 @@ fn truncation(batches: &[f64]) -> usize {
 }
 
 /// Sum of squared deviations from the mean.
-fn squares(values: &[f64]) -> f64 {
+fn sum_of_squares(values: &[f64]) -> f64 {
     let mean = mean(values).unwrap_or_default();
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
@@ -105,27 +105,28 @@ pub fn steadiness(values: &[f64]) -> Option<Steadiness> {
     if values.len() < VALUES_MIN {
         return None;
     }
-    let each = BATCH.max(values.len().div_ceil(BATCHES_MAX));
-    let batches = averaged(values, each);
+    let batch = BATCH.max(values.len().div_ceil(BATCHES_MAX));
+    let batches = averaged(values, batch);
     let cut = truncation(&batches);
-    let levels = squares(&batches[..cut]) + squares(&batches[cut..]);
-    let is_line = squares(&without_trend(&batches, theil_sen(&batches)?)) <= levels;
-    let (out, rest) = batches.split_at(if is_line { 0 } else { cut });
+    let levels = sum_of_squares(&batches[..cut]) + sum_of_squares(&batches[cut..]);
+    let is_line = sum_of_squares(&without_trend(&batches, theil_sen(&batches)?)) <= levels;
+    let (initial, rest) = batches.split_at(if is_line { 0 } else { cut });
     let (all, of_rest) = (mean(&batches)?, mean(rest).filter(|mean| *mean > 0.0)?);
     let slope = theil_sen(rest)?;
-    let widening = widening(&without_trend(rest, slope));
+    let error_inflation = error_inflation(&without_trend(rest, slope));
     Some(Steadiness {
-        warm_up: out.len() * each,
+        warm_up: initial.len() * batch,
         excess: all / of_rest - 1.0,
-        excess_p: (apart_p(out, rest, widening)? * (batches.len() / 2) as f64).min(1.0),
+        excess_p: (warm_up_p(initial, rest, error_inflation)? * (batches.len() / 2) as f64)
+            .min(1.0),
         drift: slope * rest.len() as f64 / of_rest,
-        drift_p: trend_p(rest, widening),
+        drift_p: trend_p(rest, error_inflation),
     })
 }
 
-/// Means of `each` consecutive values; an incomplete last group is ignored.
-fn averaged(values: &[f64], each: usize) -> Vec<f64> {
-    values.chunks_exact(each).filter_map(mean).collect()
+/// Means of `batch` consecutive values; an incomplete last group is ignored.
+fn averaged(values: &[f64], batch: usize) -> Vec<f64> {
+    values.chunks_exact(batch).filter_map(mean).collect()
 }
 
 fn without_trend(values: &[f64], slope: f64) -> Vec<f64> {
@@ -133,8 +134,8 @@ fn without_trend(values: &[f64], slope: f64) -> Vec<f64> {
 }
 
 /// Factor by which correlation increases errors.
-fn widening(values: &[f64]) -> f64 {
-    let (mean, squares) = (mean(values).unwrap_or_default(), squares(values));
+fn error_inflation(values: &[f64]) -> f64 {
+    let (mean, squares) = (mean(values).unwrap_or_default(), sum_of_squares(values));
     let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     // Rounding errors of a straight line are not variation.
     let is_scatter = squares > 1e-24 * values.iter().map(|value| value * value).sum::<f64>();
@@ -145,25 +146,25 @@ fn widening(values: &[f64]) -> f64 {
 }
 
 /// Two-sided p-value of "the first values equal the others", with the variation of the rest.
-fn apart_p(few: &[f64], rest: &[f64], widening: f64) -> Option<f64> {
-    let Some(of_few) = mean(few) else { return Some(1.0) };
-    let difference = (of_few - mean(rest)?).abs();
-    let error =
-        widening * (variance(rest)? * (1.0 / few.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
-    Some(certainty(difference, error, rest.len() as f64 - 1.0))
+fn warm_up_p(first: &[f64], rest: &[f64], error_inflation: f64) -> Option<f64> {
+    let Some(mean_of_first) = mean(first) else { return Some(1.0) };
+    let difference = (mean_of_first - mean(rest)?).abs();
+    let error = error_inflation
+        * (variance(rest)? * (1.0 / first.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
+    Some(difference_p(difference, error, rest.len() as f64 - 1.0))
 }
 
 /// Two-sided p-value of "there is no trend".
-fn trend_p(values: &[f64], widening: f64) -> f64 {
+fn trend_p(values: &[f64], error_inflation: f64) -> f64 {
     let pairs = values
         .iter()
         .enumerate()
         .flat_map(|(i, first)| values[i + 1..].iter().map(move |it| it.total_cmp(first)));
     let rising = pairs.fold(0_i64, |sum, order| sum + order as i64);
     let n = values.len() as f64;
-    let deviation = widening * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    let deviation = error_inflation * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     // With this many degrees of freedom t is normal.
-    certainty((rising.abs() as f64 - 1.0).max(0.0), deviation, 1e9)
+    difference_p((rising.abs() as f64 - 1.0).max(0.0), deviation, 1e9)
 }
 
 #[cfg(test)]
@@ -196,13 +197,13 @@ mod tests {
 
     /// Noise around 1 with a standard deviation of 5 %, in which each second depends on the one
     /// before (xorshift64*).
-    struct Scatter {
+    struct AutoregressiveNoise {
         state: u64,
         carried: f64,
         last: f64,
     }
 
-    impl Scatter {
+    impl AutoregressiveNoise {
         fn new(seed: u64, carried: f64) -> Self {
             let state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             Self { state, carried, last: 0.0 }
@@ -231,7 +232,7 @@ mod tests {
         for carried in [0.0, 0.5, 0.8] {
             for seconds in [40, 60, 120, 300] {
                 let alarms = (0..300).filter(|seed| {
-                    let series = Scatter::new(*seed, carried).series(seconds, |_| 1.0);
+                    let series = AutoregressiveNoise::new(*seed, carried).series(seconds, |_| 1.0);
                     let found = steadiness(&series).expect("long enough");
                     found.has_warm_up() || found.drifts()
                 });
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn a_cycle_is_no_drift() {
         for period in [10.0, 20.0, 30.0] {
-            let series = Scatter::new(1, 0.0)
+            let series = AutoregressiveNoise::new(1, 0.0)
                 .series(120, |second| 1.0 + 0.2 * (second * std::f64::consts::TAU / period).sin());
             let found = steadiness(&series).expect("long enough");
             assert!(!found.has_warm_up() && !found.drifts(), "{period}: {found:?}");
@@ -255,8 +256,8 @@ mod tests {
     fn missed_warm_up_is_detected_with_length_and_effect_on_mean() {
         let mut found = 0;
         for seed in 0..50 {
-            let series =
-                Scatter::new(seed, 0.3).series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
+            let series = AutoregressiveNoise::new(seed, 0.3)
+                .series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
             let judged = steadiness(&series).expect("long enough");
             assert!(!judged.drifts(), "{judged:?}");
             if judged.has_warm_up() {
@@ -272,7 +273,8 @@ mod tests {
     fn a_drift_is_found_with_its_size_and_direction() {
         let mut found = 0;
         for seed in 0..50 {
-            let falling = Scatter::new(seed, 0.3).series(300, |second| 1.1 - 0.2 * second / 300.0);
+            let falling = AutoregressiveNoise::new(seed, 0.3)
+                .series(300, |second| 1.1 - 0.2 * second / 300.0);
             let judged = steadiness(&falling).expect("long enough");
             if judged.warm_up == 0 {
                 assert!((judged.drift + 0.2).abs() < 0.06, "{judged:?}");
@@ -280,7 +282,8 @@ mod tests {
             found += usize::from(judged.drifts());
         }
         assert!(found >= 45, "{found} of 50");
-        let rising = Scatter::new(1, 0.0).series(300, |second| 0.9 + 0.2 * second / 300.0);
+        let rising =
+            AutoregressiveNoise::new(1, 0.0).series(300, |second| 0.9 + 0.2 * second / 300.0);
         assert!(steadiness(&rising).expect("long enough").drift > 0.15);
         // Significant, but too small to matter.
         let small: Vec<f64> = (0..120).map(|i| 1000.0 + f64::from(i) * 0.1).collect();

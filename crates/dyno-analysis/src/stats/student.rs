@@ -104,13 +104,13 @@ pub fn quantile(p: f64, degrees: f64) -> f64 {
         high *= 2.0;
     }
     // 200 steps reach adjacent floating-point numbers from any start.
-    let (low, high) = halved((0.0, high), 200, |t| upper_tail(t, degrees) > tail);
+    let (low, high) = bisect((0.0, high), 200, |t| upper_tail(t, degrees) > tail);
     (low + high) / 2.0
 }
 
 /// Bisects an interval for `steps` steps, towards the point where a condition that holds near the
 /// lower end stops holding.
-pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
+pub(super) fn bisect(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = ends;
     for _ in 0..steps {
         let middle = (low + high) / 2.0;
@@ -124,7 +124,7 @@ pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool
 
 /// Two-sided p-value of a difference with a standard error; with an error of zero, a nonzero
 /// difference is certain.
-pub(super) fn certainty(difference: f64, error: f64, degrees: f64) -> f64 {
+pub(super) fn difference_p(difference: f64, error: f64, degrees: f64) -> f64 {
     match (error > 0.0, difference == 0.0) {
         (true, _) => two_sided_p(difference / error, degrees),
         (false, true) => 1.0,

@@ -14,7 +14,7 @@ const INTERVALS_MIN: usize = 5;
 /// Minimum degrees of freedom of all trials together.
 const DEGREES_MIN: f64 = 30.0;
 /// Upper bound of the correlation between consecutive seconds.
-const CARRIED_MAX: f64 = 0.9;
+const AUTOCORRELATION_MAX: f64 = 0.9;
 
 /// Variance of the logarithm of a trial's mean that results from the variation within trials,
 /// averaged over trials of similar length; `None` with too few intervals, or a trial with a mean of
@@ -24,9 +24,9 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut products, mut degrees, mut intervals) = (0.0, 0.0, 0.0, 0.0);
     for values in trials {
         let mean = mean(values).filter(|mean| *mean > 0.0 && values.len() >= INTERVALS_MIN)?;
-        let around: Vec<f64> = values.iter().map(|value| value / mean - 1.0).collect();
-        squares += around.iter().map(|it| it * it).sum::<f64>();
-        products += around.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+        let deviations: Vec<f64> = values.iter().map(|value| value / mean - 1.0).collect();
+        squares += deviations.iter().map(|it| it * it).sum::<f64>();
+        products += deviations.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
         degrees += (values.len() - 1) as f64;
         intervals += values.len() as f64;
     }
@@ -36,15 +36,16 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
     if squares == 0.0 {
         return Some(0.0);
     }
-    let each = intervals / trials.len() as f64;
+    let intervals_per_trial = intervals / trials.len() as f64;
     // Around their own mean, short series appear less correlated than they are: by (1 + 3 r) / n on
     // average (M. G. Kendall, Biometrika 41, 1954).
-    let carried = (products / squares + 1.0 / each) / (1.0 - 3.0 / each);
-    let carried = carried.clamp(0.0, CARRIED_MAX);
-    let factor = (1.0 + carried) / (1.0 - carried);
+    let autocorrelation =
+        (products / squares + 1.0 / intervals_per_trial) / (1.0 - 3.0 / intervals_per_trial);
+    let autocorrelation = autocorrelation.clamp(0.0, AUTOCORRELATION_MAX);
+    let factor = (1.0 + autocorrelation) / (1.0 - autocorrelation);
     // They also vary less around it than around the true mean.
-    let seen = 1.0 - (factor - 1.0) / (each - 1.0);
-    Some(squares / degrees / seen.max(0.1) / each * factor)
+    let seen = 1.0 - (factor - 1.0) / (intervals_per_trial - 1.0);
+    Some(squares / degrees / seen.max(0.1) / intervals_per_trial * factor)
 }
 
 #[cfg(test)]
@@ -55,13 +56,13 @@ mod tests {
 
     #[test]
     fn variance_of_means_is_correct_for_autocorrelated_seconds() {
-        for (carried, length) in [(0.0, 10), (0.5, 10), (0.5, 30)] {
+        for (autocorrelation, length) in [(0.0, 10), (0.5, 10), (0.5, 30)] {
             let mut noise = Noise::of(13);
             let trial = |noise: &mut Noise| {
-                let fresh = f64::sqrt(1.0 - carried * carried);
+                let fresh = f64::sqrt(1.0 - autocorrelation * autocorrelation);
                 let mut state = noise.normal();
                 let mut next = || {
-                    state = carried * state + fresh * noise.normal();
+                    state = autocorrelation * state + fresh * noise.normal();
                     1000.0 * (1.0 + 0.05 * state)
                 };
                 (0..length).map(|_| next()).collect::<Vec<f64>>()
@@ -72,7 +73,7 @@ mod tests {
                 (variance_of_means(&trials).expect("enough"), variance(&means).expect("many"));
             assert!(
                 (reported / true_one - 1.0).abs() < 0.25,
-                "{carried} {length}: {reported} {true_one}"
+                "{autocorrelation} {length}: {reported} {true_one}"
             );
         }
     }

@@ -39,14 +39,14 @@ impl<'a> Eligibility<'a> {
     }
 
     /// Adds a trial, or a part of one, that is compared by figures other than those of its record.
-    pub(crate) fn worked(&mut self) {
+    pub(crate) fn add_worked(&mut self) {
         self.ended += 1;
     }
 
     /// Adds a trial only if it counts against the configuration; returns whether it does.
     pub(crate) fn add_unmeasured(&mut self, run: &Run, outcome: &TrialOutcome) -> bool {
         self.ended += 1;
-        let reason = reason(run, outcome);
+        let reason = not_working_reason(run, outcome);
         if let Some(reason) = reason {
             *self.not_working.entry(reason).or_default() += 1;
         }
@@ -74,7 +74,7 @@ impl<'a> Eligibility<'a> {
 
 /// Why a configuration did not work in a trial; `None` if it did, or if something else prevented
 /// the measurement: an overloaded or lost generator, stolen CPU time, an interrupted run.
-fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
+fn not_working_reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     let record = match outcome {
         TrialOutcome::Finished(record) => record,
         // A search without a decision says nothing about the system.
@@ -136,15 +136,15 @@ fn reason_of(warning: &Warning) -> Option<NotWorkingReason> {
 
 /// Sort key that puts causes before effects: a dead server fails transactions and falls behind, and
 /// so does the best system if its machine or generator stalls.
-pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
+pub(crate) fn cause_first(warning: &Warning) -> impl Ord + use<> {
     use NotWorkingReason as Reason;
     let reason = reason_of(warning);
-    let place = match reason {
+    let rank = match reason {
         Some(Reason::SystemFailed | Reason::NotMeasured | Reason::CutShort) => 0,
         None => 1,
         Some(_) => 2,
     };
-    (place, reason)
+    (rank, reason)
 }
 
 /// The warning that makes most trials invalid. A trial with several counts for their cause; among
@@ -152,7 +152,7 @@ pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
 pub(crate) fn main_reason<'rows>(rows: &'rows [WarningRow]) -> Option<&'rows WarningRow> {
     let is_reason = |row: &&WarningRow| row.severity == Severity::Invalid && !row.trials.is_empty();
     let mut reasons: Vec<&WarningRow> = rows.iter().filter(is_reason).collect();
-    reasons.sort_by_key(|row| from_cause(&row.warning));
+    reasons.sort_by_key(|row| cause_first(&row.warning));
     let mut counted = BTreeSet::new();
     let own =
         |row: &'rows WarningRow| (row.trials.iter().filter(|it| counted.insert(*it)).count(), row);

@@ -294,9 +294,12 @@ impl Connection {
         rows: &mut dyn RowSource,
     ) -> Result<u64> {
         let names: Vec<String> = load.columns.iter().map(|column| quoted(column)).collect();
-        let places = vec!["?"; names.len()].join(",");
-        let sql =
-            format!("INSERT INTO {} ({}) VALUES ({places})", quoted(load.table), names.join(","));
+        let placeholders = vec!["?"; names.len()].join(",");
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES ({placeholders})",
+            quoted(load.table),
+            names.join(",")
+        );
         let statement = connection.prepare(&sql).map_err(failure)?;
         let mut writer = Inserter { statement, fields: 0, failure: None };
         let mut count = 0;

@@ -51,14 +51,14 @@ pub trait DataSet: Send + Sync {
     }
 
     /// The data sets that this one consists of, in order of creation. Empty if it is a single one.
-    /// Its tables are those of all parts.
-    fn parts(&self) -> Vec<&dyn DataSet> {
+    /// Its tables are those of all of them.
+    fn data_sets(&self) -> Vec<&dyn DataSet> {
         Vec::new()
     }
 
-    /// True when only [`Self::make`] knows what it creates. It cannot run twice in one location, so
-    /// such data are restored by copy; where that is impossible, [`Self::unmake`] runs first.
-    fn is_made_once(&self) -> bool {
+    /// True when only [`Self::create`] knows what it creates. It cannot run twice in one location,
+    /// so such data are restored by copy; where that is impossible, [`Self::remove`] runs first.
+    fn is_created_once(&self) -> bool {
         false
     }
 
@@ -67,12 +67,12 @@ pub trait DataSet: Send + Sync {
     ///
     /// # Errors
     /// Why it could not be made.
-    fn make(&self, _target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, _target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         Ok(())
     }
 
-    /// Updates the planner's statistics of what [`Self::make`] created. Returns the statements that
-    /// the server rejected.
+    /// Updates the planner's statistics of what [`Self::create`] created. Returns the statements
+    /// that the server rejected.
     ///
     /// # Errors
     /// As [`update_statistics`](dyno_drivers::update_statistics).
@@ -83,8 +83,8 @@ pub trait DataSet: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Removes what [`Self::make`] created. dyno drops the rest.
-    fn unmake(&self, _target: &Target, _interrupts: &AtomicUsize) {}
+    /// Removes what [`Self::create`] created. dyno drops the rest.
+    fn remove(&self, _target: &Target, _interrupts: &AtomicUsize) {}
 
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only
     /// for tables with rows to load.

@@ -56,12 +56,12 @@ impl Distribution {
         let size = (high - low + 1) as f64;
         let offset = match self {
             Self::Uniform => return random.between(low, high),
-            Self::Gaussian { iterations } => bell(random, *iterations) * size,
+            Self::Gaussian { iterations } => mean_of_draws(random, *iterations) * size,
             Self::Special { iterations, width, share } => {
                 if random.unit() < *share {
                     (0.5 + (random.unit() - 0.5) * width) * size
                 } else {
-                    bell(random, *iterations) * size
+                    mean_of_draws(random, *iterations) * size
                 }
             }
             Self::Pareto { power } => random.unit().powf(*power) * size,
@@ -74,7 +74,7 @@ impl Distribution {
 }
 
 /// Mean of uniform draws in [0, 1).
-fn bell(random: &mut Random, iterations: u32) -> f64 {
+fn mean_of_draws(random: &mut Random, iterations: u32) -> f64 {
     let iterations = iterations.max(1);
     (0..iterations).map(|_| random.unit()).sum::<f64>() / f64::from(iterations)
 }

@@ -45,7 +45,7 @@ impl WorkerMeter {
     }
 
     /// Called after each turn of the event loop: records the time at which the window opens.
-    pub(crate) fn turn(&mut self, window: &Window) {
+    pub(crate) fn record_opening(&mut self, window: &Window) {
         self.has_just_opened = false;
         if !self.is_open && window.now() >= window.opens() {
             self.is_open = true;
@@ -57,7 +57,7 @@ impl WorkerMeter {
     }
 
     /// Records the statements sent in warm-up, which are subtracted at the end.
-    pub(crate) fn note_baseline(&mut self, statements: u64) {
+    pub(crate) fn set_statements_at_open(&mut self, statements: u64) {
         self.statements_at_open = statements;
     }
 

@@ -13,7 +13,7 @@ use std::io;
     unsafe_code,
     reason = "no crate offers this system call without also changing the thread's nice value"
 )]
-pub(crate) fn give_way_to_server() -> io::Result<()> {
+pub(crate) fn yield_to_server() -> io::Result<()> {
     // The kernel's `sched_param` consists only of a priority. The library function of that name has
     // no effect in musl.
     let priority: libc::c_int = 0;
@@ -44,7 +44,7 @@ mod tests {
         let outside = policy();
         std::thread::spawn(move || {
             let before = nice();
-            give_way_to_server().unwrap();
+            yield_to_server().unwrap();
             assert_eq!((policy(), nice()), (libc::SCHED_BATCH, before));
         })
         .join()

@@ -41,24 +41,24 @@ fn processors() -> u32 {
 /// clients use the same number of workers: the first of them measures it, so that configurations
 /// differ in nothing else.
 #[derive(Debug, Default)]
-pub struct MeasuredWorkers(Mutex<BTreeMap<Key, Vec<WorkersTried>>>);
+pub struct MeasuredWorkers(Mutex<BTreeMap<LoadKey, Vec<WorkersTried>>>);
 
 /// Engine, kinds of statements, number of clients.
-type Key = (Engine, Vec<&'static str>, u32);
+type LoadKey = (Engine, Vec<&'static str>, u32);
 
 impl MeasuredWorkers {
     /// The result for these clients, measured now if it does not exist.
-    pub(crate) fn known<E>(
+    pub(crate) fn get_or_measure<E>(
         &self,
-        key: Key,
+        key: LoadKey,
         measure: impl FnOnce() -> Result<Vec<WorkersTried>, E>,
     ) -> Result<Vec<WorkersTried>, E> {
-        let mut all = lock(&self.0);
-        if let Some(tried) = all.get(&key) {
+        let mut known = lock(&self.0);
+        if let Some(tried) = known.get(&key) {
             return Ok(tried.clone());
         }
         let tried = measure()?;
-        all.insert(key, tried.clone());
+        known.insert(key, tried.clone());
         Ok(tried)
     }
 }
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn more_workers_are_chosen_only_where_they_are_clearly_faster() {
         let tried = |rates: &[f64]| -> Vec<WorkersTried> {
-            let of = |(place, rate): (usize, &f64)| WorkersTried {
-                workers: 1 << place,
+            let of = |(exponent, rate): (usize, &f64)| WorkersTried {
+                workers: 1 << exponent,
                 per_second: *rate,
             };
             rates.iter().enumerate().map(of).collect()

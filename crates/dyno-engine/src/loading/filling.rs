@@ -16,12 +16,12 @@ use std::time::Duration;
 /// and small enough to keep its undo log small.
 const ROWS_PER_LOAD: u64 = 100_000;
 /// Ranges of rows that are smaller than this are not divided.
-pub(super) const ROWS_PER_PART_MIN: u64 = 10_000;
+pub(super) const ROWS_PER_RANGE_MIN: u64 = 10_000;
 /// Connections that load at the same time. More than the processors: while one waits for the log,
 /// another parses.
 pub const LOADERS: usize = 4;
 /// How often progress is reported.
-const LOOK: Duration = Duration::from_millis(20);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The input of loading.
 pub struct Loading<'a> {
@@ -48,7 +48,7 @@ pub(super) fn connect(target: &Target, timeout: &TimeoutPolicy) -> Result<Connec
 }
 
 /// Sends statements one after the other.
-pub(super) fn ask(
+pub(super) fn send(
     connection: &mut Connection,
     statements: impl IntoIterator<Item = impl AsRef<str>>,
 ) -> Result<()> {
@@ -81,7 +81,7 @@ impl RowRange {
     /// Divides it into ranges of about equal length, so many at most.
     pub(super) fn divided(self, number: u64) -> impl Iterator<Item = Self> {
         let end = self.first + self.rows;
-        let length = self.rows.div_ceil(number.max(1)).max(ROWS_PER_PART_MIN);
+        let length = self.rows.div_ceil(number.max(1)).max(ROWS_PER_RANGE_MIN);
         let starts = (self.first..end).step_by(length as usize);
         starts.map(move |first| Self { first, rows: length.min(end - first), ..self })
     }
@@ -92,9 +92,9 @@ pub(super) struct RangeQueue<'a> {
     tables: &'a [TableDefinition],
     /// Index of the first of them in the data set.
     first: usize,
-    parts: Mutex<Vec<RowRange>>,
-    /// Parts of each table that are not loaded yet.
-    open: Vec<AtomicUsize>,
+    pending: Mutex<Vec<RowRange>>,
+    /// Number of ranges of each table that are not loaded yet.
+    unloaded: Vec<AtomicUsize>,
     rows_done: AtomicU64,
     is_cancelled: AtomicBool,
     /// The timeout policy of the loaders' connections.
@@ -102,7 +102,7 @@ pub(super) struct RangeQueue<'a> {
 }
 
 impl<'a> RangeQueue<'a> {
-    /// Divides ranges of the tables' rows into parts for this many loaders.
+    /// Divides ranges of the tables' rows further, for this many loaders.
     pub(super) fn new(
         tables: &'a [TableDefinition],
         first: usize,
@@ -110,17 +110,17 @@ impl<'a> RangeQueue<'a> {
         loaders: usize,
         timeout: TimeoutPolicy,
     ) -> Self {
-        let parts_of_each = (loaders as u64).div_ceil(ranges.len().max(1) as u64);
-        let mut parts: Vec<RowRange> =
-            ranges.iter().flat_map(|range| range.divided(parts_of_each)).collect();
-        let of = |table| parts.iter().filter(|part| part.table == table).count();
-        let open = (0..tables.len()).map(|table| AtomicUsize::new(of(table))).collect();
-        parts.reverse();
+        let divisor = (loaders as u64).div_ceil(ranges.len().max(1) as u64);
+        let mut pending: Vec<RowRange> =
+            ranges.iter().flat_map(|range| range.divided(divisor)).collect();
+        let count = |table| pending.iter().filter(|range| range.table == table).count();
+        let unloaded = (0..tables.len()).map(|table| AtomicUsize::new(count(table))).collect();
+        pending.reverse();
         Self {
             tables,
             first,
-            parts: Mutex::new(parts),
-            open,
+            pending: Mutex::new(pending),
+            unloaded,
             rows_done: AtomicU64::new(0),
             is_cancelled: AtomicBool::new(false),
             timeout,
@@ -132,25 +132,25 @@ impl<'a> RangeQueue<'a> {
         self.rows_done.load(Ordering::Relaxed)
     }
 
-    /// True when all parts of a table are loaded.
+    /// True when all ranges of a table are loaded.
     pub(super) fn is_filled(&self, table: usize) -> bool {
-        self.open[table].load(Ordering::Acquire) == 0
+        self.unloaded[table].load(Ordering::Acquire) == 0
     }
 }
 
-/// Loads all parts of the board; calls `progress` regularly.
+/// Loads all ranges of the queue; calls `progress` regularly.
 pub(super) fn fill(
     loading: &Loading<'_>,
     queue: &RangeQueue<'_>,
     loaders: usize,
     mut progress: impl FnMut(),
 ) -> Result<()> {
-    let loaders = loaders.min(lock(&queue.parts).len());
+    let loaders = loaders.min(lock(&queue.pending).len());
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             (0..loaders).map(|_| scope.spawn(|| loader(loading, queue))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(PROGRESS_INTERVAL);
             if loading.interrupts.load(Ordering::Relaxed) > 0 {
                 queue.is_cancelled.store(true, Ordering::Relaxed);
             }
@@ -176,8 +176,8 @@ fn loader(loading: &Loading<'_>, queue: &RangeQueue<'_>) -> Result<()> {
     let work = || {
         let mut connection = connect(loading.target, &queue.timeout)?;
         loop {
-            let Some(part) = lock(&queue.parts).pop() else { break };
-            load_part(loading, queue, &mut connection, part)?;
+            let Some(range) = lock(&queue.pending).pop() else { break };
+            load_range(loading, queue, &mut connection, range)?;
         }
         block_on(connection.close());
         Ok(())
@@ -189,25 +189,25 @@ fn loader(loading: &Loading<'_>, queue: &RangeQueue<'_>) -> Result<()> {
     result
 }
 
-fn load_part(
+fn load_range(
     loading: &Loading<'_>,
     queue: &RangeQueue<'_>,
     connection: &mut Connection,
-    part: RowRange,
+    range: RowRange,
 ) -> Result<()> {
-    let table = &queue.tables[part.table];
-    let end = part.first + part.rows;
-    for first in (part.first..end).step_by(ROWS_PER_LOAD as usize) {
+    let table = &queue.tables[range.table];
+    let end = range.first + range.rows;
+    for first in (range.first..end).step_by(ROWS_PER_LOAD as usize) {
         load_rows(
             loading,
             queue,
             connection,
-            RowRange { first, rows: ROWS_PER_LOAD.min(end - first), ..part },
+            RowRange { first, rows: ROWS_PER_LOAD.min(end - first), ..range },
         )?;
     }
-    // The loader of a table's last part builds its indexes, while others load the next table.
-    if queue.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
-        ask(connection, &table.indexes)?;
+    // The loader of a table's last range builds its indexes, while others load the next table.
+    if queue.unloaded[range.table].fetch_sub(1, Ordering::AcqRel) == 1 {
+        send(connection, &table.indexes)?;
     }
     Ok(())
 }
@@ -216,43 +216,43 @@ fn load_rows(
     loading: &Loading<'_>,
     queue: &RangeQueue<'_>,
     connection: &mut Connection,
-    part: RowRange,
+    range: RowRange,
 ) -> Result<()> {
-    let table = &queue.tables[part.table];
-    let mut rows = PartRows { loading, queue, part, next: part.first };
+    let table = &queue.tables[range.table];
+    let mut rows = RangeRows { loading, queue, range, next: range.first };
     let load = BulkLoad { table: &table.name, columns: &table.columns };
     let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
     if queue.is_cancelled.load(Ordering::Relaxed) {
         return Err(FailureKind::Cancelled.failure("loading was interrupted"));
     }
-    if loaded == part.rows {
+    if loaded == range.rows {
         return Ok(());
     }
     let message = format!(
         "only {loaded} of {} rows from number {} on were loaded into table {}; rows of an earlier \
          load may conflict with them",
-        part.rows,
-        part.first + 1,
+        range.rows,
+        range.first + 1,
         table.name
     );
     Err(FailureKind::Other.failure(message))
 }
 
-/// The rows of a part, generated while they are sent.
-struct PartRows<'a> {
+/// The rows of a range, generated while they are sent.
+struct RangeRows<'a> {
     loading: &'a Loading<'a>,
     queue: &'a RangeQueue<'a>,
-    part: RowRange,
+    range: RowRange,
     next: u64,
 }
 
 /// Number of rows after which a loader updates the shared count and checks whether to stop.
 const ROWS_PER_CHECK: u64 = 500;
 
-impl RowSource for PartRows<'_> {
+impl RowSource for RangeRows<'_> {
     fn next(&mut self, row: &mut dyn RowWriter) -> bool {
-        let done = self.next - self.part.first;
-        let is_end = done == self.part.rows;
+        let done = self.next - self.range.first;
+        let is_end = done == self.range.rows;
         if is_end || done > 0 && done.is_multiple_of(ROWS_PER_CHECK) {
             let since = if done.is_multiple_of(ROWS_PER_CHECK) {
                 ROWS_PER_CHECK
@@ -267,7 +267,7 @@ impl RowSource for PartRows<'_> {
         if is_end {
             return false;
         }
-        self.loading.data.row(self.queue.first + self.part.table, self.next, row);
+        self.loading.data.row(self.queue.first + self.range.table, self.next, row);
         self.next += 1;
         true
     }

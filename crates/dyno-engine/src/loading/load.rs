@@ -1,6 +1,6 @@
 //! A whole data set: its tables, their rows, and their indexes.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
 use crate::workload::{DataSet, TableDefinition, count_rows};
 use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{Driver, TimeoutPolicy, block_on, update_statistics};
@@ -35,8 +35,8 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
     let mut connection = connect(loading.target, &work(loading.target))?;
     for table in &tables {
-        ask(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
-        ask(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
+        send(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
+        send(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
@@ -49,21 +49,21 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
             unit: ProgressUnit::Rows,
         });
     })?;
-    // Tables with rows already have their indexes; an empty table has no last part whose loader
+    // Tables with rows already have their indexes; an empty table has no last range whose loader
     // builds them.
-    ask(
+    send(
         &mut connection,
         tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes),
     )?;
-    let parts = loading.data.parts();
-    for part in if parts.is_empty() { vec![loading.data] } else { parts } {
-        part.make(loading.target, loading.interrupts)?;
-        note_rejected(part.update_statistics(loading.target)?, listener);
+    let data_sets = loading.data.data_sets();
+    for data in if data_sets.is_empty() { vec![loading.data] } else { data_sets } {
+        data.create(loading.target, loading.interrupts)?;
+        report_rejected(data.update_statistics(loading.target)?, listener);
     }
     // Refreshes the planner's statistics, so that the first trial does not run on estimates.
     if total > 0 {
         let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
-        note_rejected(block_on(update_statistics(&mut connection, &names))?, listener);
+        report_rejected(block_on(update_statistics(&mut connection, &names))?, listener);
     }
     block_on(connection.close());
     Ok(total)
@@ -94,7 +94,7 @@ pub fn check_existing(target: &Target, data: &dyn DataSet) -> Result<()> {
 
 /// Reports statements about the planner's statistics that the server rejected: the data is
 /// complete without them.
-pub fn note_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn Listener) {
+pub fn report_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn Listener) {
     for RejectedStatement { statement, failure } in rejected {
         let reason = failure.to_string();
         listener.event(&Event::RunWarning(Warning::StatementRefused { statement, reason }));
@@ -125,7 +125,7 @@ pub fn load_table(
     is_filled();
     if !table.indexes.is_empty() {
         let mut connection = connect(loading.target, &queue.timeout)?;
-        ask(&mut connection, &table.indexes)?;
+        send(&mut connection, &table.indexes)?;
         block_on(connection.close());
     }
     Ok(())

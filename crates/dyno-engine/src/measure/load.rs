@@ -2,11 +2,11 @@
 
 use crate::client_id::ClientId;
 use crate::fatal::Fatal;
-use crate::recording::shares::{ClientShare, ClientShares};
+use crate::recording::client_statistics::{ClientStatistics, StatisticsByClient};
 use crate::window::Window;
 use crate::worker_count::MeasuredWorkers;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::counters::{ScriptCounts, TrialCounters};
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
@@ -37,7 +37,7 @@ pub struct LoadInput<'a> {
     pub name: String,
     /// The clients of the load that this process drives: all, or those of one of several
     /// generators.
-    pub clients: GeneratorShare,
+    pub clients: ClientSubset,
     /// Load rules, of all clients together.
     pub load: &'a LoadPlan,
     /// Seed of everything that clients draw, arrivals included.
@@ -53,9 +53,8 @@ pub struct LoadInput<'a> {
     pub expected: ExpectedFaults,
     /// See [`dyno_model::plan::Plan::tolerated_failures`].
     pub tolerated_failures: f64,
-    /// The counters of each client's share; a listener that keeps a reference can read them at any
-    /// time.
-    pub shares: Arc<ClientShares>,
+    /// Statistics of each client; a listener that keeps a reference can read them at any time.
+    pub client_statistics: Arc<StatisticsByClient>,
     /// Measured numbers of workers of this run, if a measurement before the load determines the
     /// number of workers. `None`: a rule determines it.
     pub measured_workers: Option<Arc<MeasuredWorkers>>,
@@ -75,9 +74,10 @@ impl<'a> LoadInput<'a> {
         seed: u64,
         interrupts: &'a AtomicUsize,
     ) -> Self {
+        let clients = ClientSubset::whole(clients);
         Self {
             name: name.into(),
-            clients: GeneratorShare::whole(clients),
+            clients,
             load,
             seed,
             interval: INTERVAL,
@@ -85,10 +85,10 @@ impl<'a> LoadInput<'a> {
             shares_machine: false,
             expected: ExpectedFaults::NoFaults,
             tolerated_failures: 0.0,
-            shares: Arc::new(ClientShares::new(GeneratorShare::whole(clients).ids)),
+            client_statistics: Arc::new(StatisticsByClient::new(clients.ids)),
             measured_workers: None,
             interrupts,
-            is_dead: &no_check,
+            is_dead: &never_dead,
         }
     }
 }
@@ -96,23 +96,24 @@ impl<'a> LoadInput<'a> {
 impl LoadInput<'_> {
     /// Leaves only the clients of one of several generators.
     #[must_use]
-    pub fn part(self, generator: u32, generators: u32) -> Self {
-        let clients = GeneratorShare::new(self.clients.clients, generator, generators);
-        Self { clients, shares: Arc::new(ClientShares::new(clients.ids)), ..self }
+    pub fn of_generator(self, generator: u32, generators: u32) -> Self {
+        let clients = ClientSubset::new(self.clients.total, generator, generators);
+        let client_statistics = Arc::new(StatisticsByClient::new(clients.ids));
+        Self { clients, client_statistics, ..self }
     }
 
     /// The window of these clients, whose warm-up begins at `epoch`.
     pub(crate) fn window(&self, epoch: Instant) -> Window {
-        Window::new(epoch, self.load, self.growth).shared(self.clients)
+        Window::new(epoch, self.load, self.growth).of_subset(self.clients)
     }
 
     /// The event that reports the beginning of a phase.
-    pub(crate) fn enters(&self, phase: Phase) -> Event {
+    pub(crate) fn phase_started(&self, phase: Phase) -> Event {
         Event::PhaseStarted { trial: self.name.clone(), phase }
     }
 }
 
-fn no_check() -> Option<Reason> {
+fn never_dead() -> Option<Reason> {
     None
 }
 
@@ -142,13 +143,13 @@ pub enum TrialError {
     /// Another error, for example that no more threads can be created, or the loss of a generator.
     Failed(Reason),
     /// Threads of a script are still running a loop that only the end of the process can stop.
-    LeftBehind(Reason),
+    ThreadsStillRunning(Reason),
 }
 
 impl TrialError {
     /// Threads of a script are still running, which was noticed by this.
-    pub(crate) fn left_behind(noticed: Reason) -> Self {
-        Self::LeftBehind(Reason::ScriptDoesNotEnd(Box::new(noticed)))
+    pub(crate) fn threads_still_running(noticed: Reason) -> Self {
+        Self::ThreadsStillRunning(Reason::ScriptDoesNotEnd(Box::new(noticed)))
     }
 }
 
@@ -160,7 +161,7 @@ impl From<TrialError> for Reason {
             TrialError::NotReady { ready, clients } => Self::ClientsNotReady { ready, clients },
             TrialError::Interrupted => Self::Interrupted,
             TrialError::SystemDied(reason) => Self::SystemFailed(Box::new(reason)),
-            TrialError::Failed(reason) | TrialError::LeftBehind(reason) => reason,
+            TrialError::Failed(reason) | TrialError::ThreadsStillRunning(reason) => reason,
         }
     }
 }
@@ -182,8 +183,8 @@ pub struct LoadRecord {
     /// The first failure of each kind; as in [`TrialRecord::failures`].
     pub failures: FailureLog,
     /// Response times of committed transactions.
-    pub histogram: Histogram<u64>,
-    /// Summary of [`Self::histogram`].
+    pub response_times: Histogram<u64>,
+    /// Summary of [`Self::response_times`].
     pub transaction: LatencySummary,
     /// Sum and extremes of the same times, exact.
     pub latency: ExactLatency,
@@ -191,8 +192,8 @@ pub struct LoadRecord {
     pub statements: Vec<StatementLatency>,
     /// Results of the transactions of each name; as in [`TrialRecord::transactions`].
     pub transactions: Vec<NamedTransactions>,
-    /// The share of each client.
-    pub clients: Vec<ClientShare>,
+    /// Statistics of each client.
+    pub client_statistics: Vec<ClientStatistics>,
     /// The longest time without a commit.
     pub longest_gap: CommitGap,
     /// Open loop: how many arrivals started, committed or waited.

@@ -13,12 +13,12 @@
 use super::interrupt::Interrupters;
 use super::load::TrialError;
 use super::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
-use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
+use crate::arrivals::{Arrivals, NextStart, TransactionStart, think_time};
 use crate::client_id::ClientId;
 use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
-use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
 use crate::window::{Period, Window};
@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How often a client that waits for an arrival checks whether the run was stopped.
-const STOP_NOTICED: Duration = Duration::from_millis(100);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Timer slack while waiting for arrivals: how late the kernel may wake a thread, in nanoseconds.
 /// The kernel's default is 50,000.
 const TIMER_SLACK: u64 = 1_000;
@@ -88,13 +88,13 @@ impl Default for ScriptThreads {
 
 /// The state of a client in its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LoopState {
-    Between,
+enum EventState {
+    NotStarted,
     /// It may start an event; the time of the event begins here.
     Admitted(u64),
     /// In an event whose time began at `start`; in an open loop, the client works on it only since
     /// `begun`.
-    Within {
+    Running {
         start: u64,
         begun: u64,
     },
@@ -106,9 +106,9 @@ enum LoopState {
 pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     reports: Sender<WorkerMessage>,
-    go: Receiver<Arc<Window>>,
+    start_receiver: Receiver<Arc<Window>>,
     interrupters: Arc<Interrupters>,
     started: Arc<OnceLock<(Arc<Window>, WorkerMeter)>>,
     window: Arc<Window>,
@@ -119,13 +119,13 @@ pub struct Meter {
     period: Period,
     /// Open loop: the client was free before the event was due.
     client_was_idle: bool,
-    state: LoopState,
+    state: EventState,
     /// When the last event ended, nanoseconds since the epoch.
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
     admitted: u64,
     /// Events that the client requested.
-    taken: u64,
+    requested: u64,
     /// Seed of the client's think times.
     seed: u64,
 }
@@ -135,7 +135,7 @@ impl Meter {
     /// called off; no event may begin then.
     pub fn ready(&mut self) -> bool {
         let _ = self.reports.send(WorkerMessage::Ready);
-        let Ok(window) = self.go.recv() else { return false };
+        let Ok(window) = self.start_receiver.recv() else { return false };
         window.await_epoch();
         self.last_end = window.now();
         self.period = window.period(0);
@@ -153,8 +153,8 @@ impl Meter {
         if !self.more_events() {
             return false;
         }
-        if let LoopState::Admitted(start) = self.state {
-            self.open(start);
+        if let EventState::Admitted(start) = self.state {
+            self.begin(start);
         }
         true
     }
@@ -165,21 +165,21 @@ impl Meter {
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
         let (arrivals, window, counted) = (self.arrivals.as_deref(), &self.window, self.admitted);
-        let think = think(window.think(), self.seed, self.client, self.taken);
-        self.taken += 1;
-        let next = NextStart::new(arrivals, window, self.client, (self.last_end, think), counted);
-        if let Some(until) = next.waits_until(window) {
+        let pause = think_time(window.think(), self.seed, self.client, self.requested);
+        self.requested += 1;
+        let next = NextStart::new(arrivals, window, self.client, (self.last_end, pause), counted);
+        if let Some(until) = next.wait_until(window) {
             sleep_until(until, window);
         }
         let begun = next.begin(arrivals, window, counted);
         let Some(TransactionStart { start, period, client_was_idle }) = begun else {
             self.period = self.period_of(self.last_end);
-            self.state = LoopState::Between;
+            self.state = EventState::NotStarted;
             return false;
         };
         (self.period, self.client_was_idle) = (period, client_was_idle);
         self.admitted += u64::from(period.is_measured());
-        self.state = LoopState::Admitted(start);
+        self.state = EventState::Admitted(start);
         true
     }
 
@@ -189,11 +189,11 @@ impl Meter {
         self.withdraw();
         let now = self.window.now();
         match self.state {
-            LoopState::Admitted(due) if self.arrivals.is_some() => return self.open(due),
-            LoopState::Admitted(_) => {}
+            EventState::Admitted(due) if self.arrivals.is_some() => return self.begin(due),
+            EventState::Admitted(_) => {}
             _ => self.period = self.period_of(now),
         }
-        self.open(now);
+        self.begin(now);
     }
 
     /// The period of what happens at a time. Before the client is ready, nothing counts.
@@ -202,35 +202,35 @@ impl Meter {
     }
 
     #[inline]
-    fn open(&mut self, start: u64) {
+    fn begin(&mut self, start: u64) {
         let begun = if self.arrivals.is_some() { self.window.now() } else { start };
         let period = self.period;
         let client_was_idle = std::mem::take(&mut self.client_was_idle);
-        self.recorder.note(|recorder| {
+        self.recorder.record(|recorder| {
             recorder.started(UNNAMED, period);
             if client_was_idle {
                 recorder.record_start_delay(begun, begun.saturating_sub(start), period);
             }
         });
-        self.state = LoopState::Within { start, begun };
+        self.state = EventState::Running { start, begun };
     }
 
     /// Ends the event and counts it as a committed transaction. Has no effect outside an event.
     #[inline]
     pub fn end_event(&mut self) {
-        let LoopState::Within { start, begun } = self.state else { return };
+        let EventState::Running { start, begun } = self.state else { return };
         let (window, period) = (&self.window, self.period);
         // The clock is read while the lock is held: the coordinator then sees every event that
         // ended before it takes the lock.
-        let end = self.recorder.note(|recorder| {
+        let end = self.recorder.record(|recorder| {
             let end = window.now();
-            recorder.committed(UNNAMED, start, end, window.share(begun, end), period);
+            recorder.committed(UNNAMED, start, end, window.measured_share(begun, end), period);
             end
         });
         if period.is_measured() {
-            self.shares.record(self.client.0, end - start);
+            self.client_statistics.record(self.client.0, end - start);
         }
-        self.state = LoopState::Between;
+        self.state = EventState::NotStarted;
         self.last_end = end;
     }
 
@@ -239,29 +239,29 @@ impl Meter {
     pub fn abandon_event(&mut self) {
         self.withdraw();
         self.last_end = self.window.now();
-        self.state = LoopState::Between;
+        self.state = EventState::NotStarted;
     }
 
     /// Ends the event as finally failed. Has no effect outside an event.
     pub fn give_up_event(&mut self) {
-        let LoopState::Within { start, .. } = self.state else { return };
+        let EventState::Running { start, .. } = self.state else { return };
         let end = self.window.now();
         // Whether a COMMIT of the script was lost is not known here.
         let is_in_doubt = false;
-        self.note(|recorder, now, period| {
+        self.record(|recorder, now, period| {
             recorder.failed(UNNAMED, FailureKind::Other, start, now, is_in_doubt, period);
         });
-        self.state = LoopState::Between;
+        self.state = EventState::NotStarted;
         self.last_end = end;
     }
 
     /// Takes back an event that has begun and has not ended.
     #[inline]
     fn withdraw(&mut self) {
-        if let LoopState::Within { .. } = self.state {
+        if let EventState::Running { .. } = self.state {
             let period = self.period;
-            self.recorder.note(|recorder| recorder.withdrawn(period));
-            self.state = LoopState::Between;
+            self.recorder.record(|recorder| recorder.withdrawn(period));
+            self.state = EventState::NotStarted;
         }
     }
 
@@ -272,7 +272,7 @@ impl Meter {
         let end = if self.is_ready { end } else { 0 };
         let answered = StatementOk { kind, end, duration, rows: 0, class };
         let period = self.period;
-        self.recorder.note(|recorder| {
+        self.recorder.record(|recorder| {
             recorder.statement_sent(kind, period);
             recorder.statement_ok(&answered, period);
         });
@@ -280,7 +280,7 @@ impl Meter {
 
     /// Counts a statement that returned an error.
     pub fn statement_failed(&mut self, kind: u16) {
-        self.note(|recorder, now, period| {
+        self.record(|recorder, now, period| {
             recorder.statement_sent(kind, period);
             recorder.statement_failed(kind, now, period);
         });
@@ -288,7 +288,7 @@ impl Meter {
 
     /// Records a failure now; `password` is that of the connection on which it happened.
     pub fn note_failure(&mut self, failed: &Failed<'_>, password: &Secret) {
-        self.note(|recorder, now, period| {
+        self.record(|recorder, now, period| {
             if period.is_measured() {
                 recorder.failures.note(&Failed { at: Nanos(now), ..*failed }, password);
             }
@@ -297,23 +297,23 @@ impl Meter {
 
     /// Counts a restart of the event after a failure.
     pub fn restarted(&mut self, cause: FailureKind) {
-        self.note(|recorder, now, period| recorder.retried(UNNAMED, cause, now, period));
+        self.record(|recorder, now, period| recorder.retried(UNNAMED, cause, now, period));
     }
 
     /// Counts a reopened connection.
     pub fn reconnected(&mut self) {
-        self.note(Recorder::reconnected);
+        self.record(Recorder::reconnected);
     }
 
     /// Adds to a counter that the script maintains itself.
     pub fn count(&mut self, counter: ScriptCounter, n: u64) {
-        self.note(|recorder, now, period| recorder.counted(counter, n, now, period));
+        self.record(|recorder, now, period| recorder.counted(counter, n, now, period));
     }
 
-    fn note(&self, write: impl FnOnce(&mut Recorder, u64, Period)) {
+    fn record(&self, write: impl FnOnce(&mut Recorder, u64, Period)) {
         let (is_ready, period) = (self.is_ready, self.period);
         let window = &self.window;
-        self.recorder.note(|recorder| {
+        self.recorder.record(|recorder| {
             // Everything before the start belongs to the first interval.
             let now = if is_ready { window.now() } else { 0 };
             write(recorder, now, period);
@@ -323,14 +323,14 @@ impl Meter {
     /// The value of a counter for this client: both what was measured and what the script counted.
     #[must_use]
     pub fn counter(&self, counter: ScriptCounter) -> u64 {
-        self.recorder.note(|recorder| {
+        self.recorder.record(|recorder| {
             let counters = &recorder.counters;
             let measured = match counter {
                 ScriptCounter::Events => counters.committed,
                 ScriptCounter::Reads => counters.outcomes.reads,
                 ScriptCounter::Writes => counters.outcomes.writes,
                 ScriptCounter::Others => counters.outcomes.others,
-                ScriptCounter::Errors => counters.errors(),
+                ScriptCounter::Errors => counters.statement_errors(),
                 ScriptCounter::Reconnects => counters.reconnects,
             };
             measured + recorder.counts.get(counter)
@@ -370,8 +370,8 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if !self.is_cut() {
             self.give_up_event();
-        } else if let LoopState::Within { start, .. } = self.state {
-            self.note(|recorder, now, period| {
+        } else if let EventState::Running { start, .. } = self.state {
+            self.record(|recorder, now, period| {
                 recorder.cut_off(UNNAMED, start, now, period);
             });
         }
@@ -381,8 +381,8 @@ impl Drop for Meter {
 /// Blocks until a time, or until nothing starts any more.
 fn sleep_until(until: u64, window: &Window) {
     let mut now = window.now();
-    while now < until.min(window.ends()) {
-        std::thread::sleep(Duration::from_nanos(until - now).min(STOP_NOTICED));
+    while now < until.min(window.admission_ends()) {
+        std::thread::sleep(Duration::from_nanos(until - now).min(STOP_CHECK_INTERVAL));
         now = window.now();
     }
 }
@@ -402,10 +402,11 @@ pub(crate) fn spawn_scripts<S: Script>(
     let first = if input.load.warmup.0 == 0 { Period::Measured } else { Period::WarmUp };
     let seed = input.seed;
     for client in input.clients.ids.iter().map(ClientId) {
-        let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
+        let shared =
+            (Arc::clone(script), Arc::clone(&input.client_statistics), worker_pool.arrivals());
         worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |channels| {
-            let (script, shares, arrivals) = common;
-            run_client(&*script, client, channels, shares, arrivals, first, seed)
+            let (script, client_statistics, arrivals) = shared;
+            run_client(&*script, client, channels, client_statistics, arrivals, first, seed)
         })?;
     }
     Ok(())
@@ -415,7 +416,7 @@ fn run_client<S: Script>(
     script: &S,
     client: ClientId,
     channels: WorkerChannels,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     arrivals: Option<Arc<Arrivals>>,
     first: Period,
     seed: u64,
@@ -428,9 +429,9 @@ fn run_client<S: Script>(
     let meter = Meter {
         client,
         recorder: channels.recorder,
-        shares,
+        client_statistics,
         reports: channels.reports,
-        go: channels.go,
+        start_receiver: channels.start_receiver,
         interrupters: channels.interrupters,
         started: Arc::clone(&started),
         window: Arc::new(Window::closed()),
@@ -438,10 +439,10 @@ fn run_client<S: Script>(
         is_ready: false,
         period: first,
         client_was_idle: false,
-        state: LoopState::Between,
+        state: EventState::NotStarted,
         last_end: 0,
         admitted: 0,
-        taken: 0,
+        requested: 0,
         seed,
     };
     let outcome = script.run(client, meter);

@@ -1,12 +1,12 @@
-//! What the clients of a process leave behind, and how it becomes a record: alone, or with what
-//! those of other generators left behind.
+//! The results of the clients of one process, and how they become a record: alone, or combined with
+//! the results of other generators.
 
 use super::load::{LoadInput, LoadRecord};
 use crate::client_id::ClientId;
-use crate::commit_ledger::Page;
+use crate::commit_ledger::ClientOutcomes;
 use crate::fatal::Fatal;
+use crate::recording::client_statistics::ClientStatistics;
 use crate::recording::collector::CollectorState;
-use crate::recording::shares::ClientShare;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames, Totals};
 use crate::window::Window;
@@ -17,7 +17,7 @@ use dyno_model::latency::LatencySummary;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
 use dyno_model::record::{
-    Facts, GeneratorPart, GeneratorRecord, GeneratorsRecord, IntervalRecord, OpenLoop,
+    Facts, GeneratorRecord, GeneratorSummary, GeneratorsRecord, IntervalRecord, OpenLoop,
 };
 use dyno_model::response::Responses;
 use dyno_model::units::Nanos;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Shortest time without a commit that is recorded.
 const GAP_MIN: Nanos = Nanos(100_000_000);
 
-/// What the clients of one process leave behind, apart from their intervals.
+/// The results of the clients of one process, apart from their intervals.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PartialResult {
     pub(crate) connecting: Nanos,
@@ -51,8 +51,8 @@ pub struct PartialResult {
     pub(crate) collector: Option<CollectorState>,
     /// What the audit needs; only on its way to another process.
     pub(crate) audit_state: AuditState,
-    /// The share of each client; only on its way to another process.
-    pub(crate) shares: Vec<ClientShare>,
+    /// Statistics of each client; only on their way to another process.
+    pub(crate) client_statistics: Vec<ClientStatistics>,
 }
 
 /// What clients of another process leave behind for the audit.
@@ -60,10 +60,10 @@ pub struct PartialResult {
 pub(crate) struct AuditState {
     /// The server's numbers of the sessions that may still be open, for each target.
     pub(crate) sessions: Vec<Vec<u32>>,
-    /// The notes of each workload ([`Workload::notes`](crate::workload::Workload::notes)).
-    pub(crate) notes: Vec<Vec<u64>>,
+    /// See [`Workload::export_counts`](crate::workload::Workload::export_counts); one per workload.
+    pub(crate) exported_counts: Vec<Vec<u64>>,
     /// The commit ledger of each workload that keeps one.
-    pub(crate) ledgers: Vec<Vec<Page>>,
+    pub(crate) ledgers: Vec<Vec<ClientOutcomes>>,
 }
 
 impl PartialResult {
@@ -87,18 +87,18 @@ impl PartialResult {
     }
 
     /// Enters what this generator measured of itself.
-    pub(crate) fn describe(&self, part: &mut GeneratorPart, is_open: bool) {
+    pub(crate) fn describe(&self, summary: &mut GeneratorSummary, is_open: bool) {
         let own = &self.generator;
-        part.clients = own.workers.iter().map(|worker| worker.clients).sum();
-        part.committed = self.counters.committed;
-        part.cpu = Nanos(own.cpu_user.0 + own.cpu_system.0);
-        part.busiest_worker = own.busiest_worker();
-        part.held_up = own.held_up();
-        part.wakeup_lag_p99 = own.wakeup_lag_p99;
+        summary.clients = own.workers.iter().map(|worker| worker.clients).sum();
+        summary.committed = self.counters.committed;
+        summary.cpu = Nanos(own.cpu_user.0 + own.cpu_system.0);
+        summary.busiest_worker = own.busiest_worker();
+        summary.held_up = own.held_up();
+        summary.wakeup_lag_p99 = own.wakeup_lag_p99;
         let collector = self.collector.as_ref().filter(|_| is_open);
-        part.lag = collector.and_then(|collector| collector.lag(self.counters.started));
-        part.steal = self.steal;
-        part.memory_peak = own.memory_peak;
+        summary.lag = collector.and_then(|collector| collector.lag(self.counters.started));
+        summary.steal = self.steal;
+        summary.memory_peak = own.memory_peak;
     }
 
     /// True when its counters are those of these kinds.
@@ -153,28 +153,29 @@ impl EndedMeasurement<'_> {
     /// The intervals that are left.
     fn rest(&mut self, length: u64) -> Vec<IntervalRecord> {
         let ended = self.result.ended;
-        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
+        let mut intervals: Vec<_> =
+            std::iter::from_fn(|| self.collector.pop_complete(ended)).collect();
         // Answers during the grace period arrive after the window; their interval ends with the
         // last of them.
         let last = self.collector.last_end.max(self.window.opens().saturating_add(length));
-        intervals.extend(self.collector.rest(last));
+        intervals.extend(self.collector.drain_remaining(last));
         intervals
     }
 
-    /// The result for another process that puts it together with others; the listener receives the
+    /// The result for another process that combines it with others; the listener receives the
     /// intervals that are left.
-    pub(crate) fn into_part(
+    pub(crate) fn into_partial_result(
         mut self,
         audit_state: AuditState,
         listener: &mut dyn Listener,
     ) -> PartialResult {
         let length = self.length();
         self.rest(length).iter().for_each(|interval| listener.interval(interval));
-        let shares = self.input.shares.iter().collect();
+        let client_statistics = self.input.client_statistics.iter().collect();
         PartialResult {
             collector: Some(self.collector.into_state()),
             audit_state,
-            shares,
+            client_statistics,
             ..self.result
         }
     }
@@ -189,7 +190,7 @@ impl EndedMeasurement<'_> {
             open_loop = Some(self.open_loop(&censored));
             if !censored.is_empty() {
                 if intervals.is_empty() {
-                    intervals.push(self.collector.remainder(self.result.ended));
+                    intervals.push(self.collector.empty_last_interval(self.result.ended));
                 }
                 intervals.last_mut().expect("there is one now").censored = Some(censored);
             }
@@ -201,8 +202,10 @@ impl EndedMeasurement<'_> {
 
     /// The account of the arrivals.
     fn open_loop(&self, censored: &Histogram<u64>) -> OpenLoop {
-        let responses =
-            Responses { committed: self.collector.transaction.clone(), censored: censored.clone() };
+        let responses = Responses {
+            committed: self.collector.response_times.clone(),
+            censored: censored.clone(),
+        };
         let (started, unstarted) = (self.result.counters.started, self.result.unstarted);
         OpenLoop {
             arrived: started + unstarted,
@@ -225,12 +228,12 @@ impl EndedMeasurement<'_> {
             elapsed: Nanos(result.ended.saturating_sub(window.opens())),
             counts: result.counts,
             failures: result.failures,
-            histogram: collector.transaction.clone(),
-            transaction: LatencySummary::from(&collector.transaction),
+            response_times: collector.response_times.clone(),
+            transaction: LatencySummary::from(&collector.response_times),
             latency: collector.latency,
             statements: collector.statements(),
             transactions: collector.transactions(&named, input.load.is_open()),
-            clients: input.shares.iter().collect(),
+            client_statistics: input.client_statistics.iter().collect(),
             generator: result.generator,
             generators,
             longest_gap: gaps.first().copied().unwrap_or_default(),
@@ -287,9 +290,10 @@ mod tests {
         let counters = TrialCounters { committed: 5, ..TrialCounters::default() };
         let result =
             PartialResult { generator: own, counters, steal: 0.25, ..PartialResult::default() };
-        let mut part = GeneratorPart { number: 1, host: "load1".to_owned(), ..Default::default() };
-        result.describe(&mut part, false);
-        let expected = GeneratorPart {
+        let mut summary =
+            GeneratorSummary { number: 1, host: "load1".to_owned(), ..Default::default() };
+        result.describe(&mut summary, false);
+        let expected = GeneratorSummary {
             number: 1,
             host: "load1".to_owned(),
             clients: 5,
@@ -300,13 +304,13 @@ mod tests {
             wakeup_lag_p99: 7,
             steal: 0.25,
             memory_peak: 9,
-            ..GeneratorPart::default()
+            ..GeneratorSummary::default()
         };
-        assert_eq!(part, expected);
+        assert_eq!(summary, expected);
     }
 
     #[test]
-    fn combined_results_use_sum_or_worst_and_parts_keep_their_own() {
+    fn combined_results_use_sum_or_worst_and_generators_keep_their_own() {
         let result = |steal, unstarted, is_cut_off| PartialResult {
             steal,
             unstarted,
@@ -314,12 +318,14 @@ mod tests {
             ..PartialResult::default()
         };
         let mut sum = PartialResult::default();
-        let mut parts = [GeneratorPart::default(), GeneratorPart::default()];
-        for (part, it) in parts.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)]) {
-            it.describe(part, true);
+        let mut summaries = [GeneratorSummary::default(), GeneratorSummary::default()];
+        for (summary, it) in
+            summaries.iter_mut().zip([result(0.02, 3, false), result(0.01, 4, true)])
+        {
+            it.describe(summary, true);
             sum.add(it);
         }
-        assert_eq!(parts.map(|part| part.steal), [0.02, 0.01]);
+        assert_eq!(summaries.map(|summary| summary.steal), [0.02, 0.01]);
         assert_eq!((sum.steal, sum.unstarted, sum.is_cut_off), (0.02, 7, true));
     }
 }

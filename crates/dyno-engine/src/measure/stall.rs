@@ -14,12 +14,12 @@ use dyno_model::units::Nanos;
 
 /// Age of the last known commit at which the recorders are asked, nanoseconds; also the time
 /// between two reports of one of several generators.
-const OLD: u64 = STALL / 2;
+const ACTIVITY_AGE_MAX: u64 = STALL / 2;
 
 /// Detects stalls.
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
-    /// The activity when last asked.
+    /// The activity when last read.
     activity: CommitActivity,
     is_stalled: bool,
 }
@@ -29,21 +29,25 @@ impl StallDetector {
     pub(crate) fn report(
         &mut self,
         now: u64,
-        ask: impl FnOnce() -> CommitActivity,
+        read_activity: impl FnOnce() -> CommitActivity,
         listener: &mut dyn Listener,
     ) {
-        if let Some(since) = self.check(now, ask) {
+        if let Some(since) = self.check(now, read_activity) {
             listener.commits_stopped(since.map(Nanos));
         }
     }
 
     /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
     /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
-    fn check(&mut self, now: u64, ask: impl FnOnce() -> CommitActivity) -> Option<Option<u64>> {
-        if now.saturating_sub(self.activity.last) < OLD && !self.is_stalled {
+    fn check(
+        &mut self,
+        now: u64,
+        read_activity: impl FnOnce() -> CommitActivity,
+    ) -> Option<Option<u64>> {
+        if now.saturating_sub(self.activity.last) < ACTIVITY_AGE_MAX && !self.is_stalled {
             return None;
         }
-        let before = std::mem::replace(&mut self.activity, ask());
+        let before = std::mem::replace(&mut self.activity, read_activity());
         if self.is_stalled {
             self.is_stalled = self.activity.commits == before.commits;
             return (!self.is_stalled).then_some(None);
@@ -69,14 +73,14 @@ impl CommitReports {
     pub(crate) fn report(
         &mut self,
         now: u64,
-        ask: impl FnOnce() -> CommitActivity,
+        read_activity: impl FnOnce() -> CommitActivity,
         listener: &mut dyn Listener,
     ) {
         match self {
-            Self::Stalls(detector) => detector.report(now, ask, listener),
+            Self::Stalls(detector) => detector.report(now, read_activity, listener),
             Self::Activity { due } if *due <= now => {
-                *due = now + OLD;
-                listener.commit_activity(ask());
+                *due = now + ACTIVITY_AGE_MAX;
+                listener.commit_activity(read_activity());
             }
             Self::Activity { .. } => {}
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Time between the signal to start and the common epoch, in which all workers wake up.
-const RUN_UP: Duration = Duration::from_millis(10);
+const START_DELAY: Duration = Duration::from_millis(10);
 
 /// The moment at which clients start, common to several worker pools, and the reason for which they
 /// stop early.
@@ -21,7 +21,7 @@ pub struct Start {
 impl Start {
     /// A start as soon as all workers are awake.
     pub(crate) fn soon() -> Self {
-        Self::at(Instant::now() + RUN_UP)
+        Self::at(Instant::now() + START_DELAY)
     }
 
     /// A start at a moment that a coordinator has set.
@@ -42,12 +42,12 @@ impl Start {
     }
 
     /// The same moment for the worker pool of a background group.
-    pub(crate) fn named(&self, name: &str) -> Self {
+    pub(crate) fn for_group(&self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self.clone() }
     }
 
-    /// A member that stops early stops the others.
-    pub(super) fn stop_together(&self, window: &Window) {
+    /// A worker pool that stops early stops the others.
+    pub(super) fn propagate_stop(&self, window: &Window) {
         if !window.is_stopped() {
             if let Some(cause) = self.stopped.get() {
                 window.stop(cause.clone());
@@ -73,16 +73,16 @@ mod tests {
     fn a_worker_pool_that_is_stopped_stops_the_others_and_says_who_it_was() {
         let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
-        let (measured, report) = (start.clone(), start.named("report"));
+        let (measured, report) = (start.clone(), start.for_group("report"));
         let window = || Window::new(start.epoch, &load, None);
         let (own, background) = (window(), window());
-        measured.stop_together(&own);
-        report.stop_together(&background);
+        measured.propagate_stop(&own);
+        report.propagate_stop(&background);
         assert!(!own.is_stopped() && !background.is_stopped(), "nobody was stopped");
         let no_table = Reason::from("no table");
         background.stop(no_table.clone());
-        report.stop_together(&background);
-        measured.stop_together(&own);
+        report.propagate_stop(&background);
+        measured.propagate_stop(&own);
         let (name, reason) = ("report".to_owned(), Box::new(no_table.clone()));
         assert_eq!(own.stop_cause(), Some(Reason::BackgroundStopped { name, reason }));
         assert_eq!(background.stop_cause(), Some(no_table), "its own reason stays");
@@ -95,8 +95,8 @@ mod tests {
         let window = || Window::new(start.epoch, &load, None);
         let (own, background) = (window(), window());
         background.stop(Reason::Interrupted);
-        start.named("report").stop_together(&background);
-        start.stop_together(&own);
+        start.for_group("report").propagate_stop(&background);
+        start.propagate_stop(&own);
         assert_eq!(own.stop_cause(), Some(Reason::Interrupted));
     }
 }

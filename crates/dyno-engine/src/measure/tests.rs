@@ -43,7 +43,7 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
     let (alive, has_ended) = channel();
     let spawned = worker_pool.spawn(vec![ClientId(0)], 1, None, move |channels| {
         ALIVE.set(Some(alive));
-        work(&channels.go.recv().expect("it begins"));
+        work(&channels.start_receiver.recv().expect("it begins"));
         WorkerReport::default()
     });
     spawned.expect("there can be a thread");
@@ -54,9 +54,9 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
 fn early_end_of_a_worker_pool_stops_the_other_pools() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
-    measured(&load, &start.named("report"), |window| window.stop(no_table()));
+    measured(&load, &start.for_group("report"), |window| window.stop(no_table()));
     let lead = Window::new(start.epoch, &load, None);
-    start.stop_together(&lead);
+    start.propagate_stop(&lead);
     let (name, reason) = ("report".to_owned(), Box::new(no_table()));
     assert_eq!(lead.stop_cause(), Some(Reason::BackgroundStopped { name, reason }));
 }
@@ -67,6 +67,6 @@ fn finished_worker_pool_is_not_marked_as_stopped_by_another() {
     let start = Start::soon();
     let background = Window::new(start.epoch, &load, None);
     background.stop(no_table());
-    start.named("report").stop_together(&background);
+    start.for_group("report").propagate_stop(&background);
     assert_eq!(measured(&load, &start, |_| ()).stop_cause(), None);
 }

@@ -2,18 +2,18 @@
 
 use super::interrupt::Interrupters;
 use super::load::{LoadInput, TrialError};
+use super::load_monitor::LoadMonitor;
 use super::open_loop;
 use super::partial_result::{EndedMeasurement, PartialResult};
 use super::stall::{CommitReports, StallDetector};
 use super::start::Start;
-use super::watch::Watch;
-use crate::arrivals::{Arrivals, Due};
+use crate::arrivals::{Arrivals, DueCounter};
 use crate::client_id::ClientId;
 use crate::fatal::Fatal;
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::stages::StageTally;
 use crate::recording::{Batch, Collector, Recorder, Sample, SampleNames, SharedRecorder};
-use crate::scheduling::give_way_to_server;
+use crate::scheduling::yield_to_server;
 use crate::window::Window;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -36,7 +36,7 @@ const CHECK_INTERVAL_MIN: Duration = Duration::from_millis(1);
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 /// The same for a script of a trial, whose failure to end also ends the run; not applied when the
 /// user requested the end.
-const SCRIPT_ENDING: Duration = Duration::from_secs(5);
+const SCRIPT_END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Delay of collecting samples after the end of an interval, nanoseconds: a worker that was
 /// preempted between the end of a transaction and recording it has usually resumed by then.
 const COLLECT_DELAY: u64 = 5_000_000;
@@ -90,7 +90,7 @@ pub(crate) struct WorkerChannels {
     pub(crate) interrupters: Arc<Interrupters>,
     /// Delivers the window once all clients are ready; the channel is closed when the run is called
     /// off.
-    pub(crate) go: Receiver<Arc<Window>>,
+    pub(crate) start_receiver: Receiver<Arc<Window>>,
 }
 
 impl WorkerChannels {
@@ -117,7 +117,7 @@ pub(crate) struct WorkerPool<'a> {
     kinds: SampleNames,
     ending: StuckThreadPolicy,
     workers: Vec<WorkerHandle>,
-    go: Vec<Sender<Arc<Window>>>,
+    start_senders: Vec<Sender<Arc<Window>>>,
     /// Kept until all workers are spawned: when the last worker ends, the channels must close.
     senders: Option<(Sender<WorkerMessage>, SyncSender<Batch>)>,
     incoming: Receiver<WorkerMessage>,
@@ -127,10 +127,10 @@ pub(crate) struct WorkerPool<'a> {
     collector: Collector,
     commits: CommitReports,
     /// Open loop: the schedule, and how much of it has been due.
-    arrivals: Option<(Arc<Arrivals>, Due)>,
+    arrivals: Option<(Arc<Arrivals>, DueCounter)>,
     /// Whether workers yield the processor to a server on this machine. Not in an open loop, where
     /// transactions must start when they are due.
-    gives_way: bool,
+    yields_to_server: bool,
     connecting: Nanos,
     spawned_at: Instant,
 }
@@ -149,7 +149,7 @@ impl<'a> WorkerPool<'a> {
             input,
             ending,
             workers: Vec::new(),
-            go: Vec::new(),
+            start_senders: Vec::new(),
             senders: Some((report, batch)),
             incoming,
             batches,
@@ -159,9 +159,9 @@ impl<'a> WorkerPool<'a> {
                 .with_stages(StageTally::of(input.load)),
             commits: CommitReports::Stalls(StallDetector::default()),
             kinds,
-            gives_way: input.shares_machine && !input.load.is_open(),
+            yields_to_server: input.shares_machine && !input.load.is_open(),
             arrivals: Arrivals::of(input.load, input.seed, input.clients).map(|arrivals| {
-                let due = arrivals.due();
+                let due = arrivals.due_counter();
                 (Arc::new(arrivals), due)
             }),
             connecting: Nanos(0),
@@ -170,9 +170,9 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// The same for clients whose results are put together with those of other processes.
-    pub(crate) fn of_part(self) -> Self {
+    pub(crate) fn mergeable(self) -> Self {
         let commits = CommitReports::Activity { due: 0 };
-        Self { collector: self.collector.of_part(), commits, ..self }
+        Self { collector: self.collector.mergeable(), commits, ..self }
     }
 
     /// The schedule of an open loop, for the workers.
@@ -191,7 +191,7 @@ impl<'a> WorkerPool<'a> {
         let (reports, batches) =
             self.senders.clone().expect("all workers are spawned before measuring begins");
         let index = self.workers.len() as u32;
-        let (go, go_receiver) = channel();
+        let (start_sender, start_receiver) = channel();
         let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
         let shared = recorder.inner();
         let interrupters = Arc::new(Interrupters::default());
@@ -200,18 +200,18 @@ impl<'a> WorkerPool<'a> {
             reports: reports.clone(),
             recorder,
             interrupters: Arc::clone(&interrupters),
-            go: go_receiver,
+            start_receiver,
         };
         let mut builder = std::thread::Builder::new().name(format!("dyno-worker-{index}"));
         if let Some(stack) = stack {
             builder = builder.stack_size(stack);
         }
-        let gives_way = self.gives_way;
+        let yields_to_server = self.yields_to_server;
         let thread = builder
             .spawn(move || {
-                if gives_way {
+                if yields_to_server {
                     // Where this is not permitted, measuring costs more but remains correct.
-                    let _ = give_way_to_server();
+                    let _ = yield_to_server();
                 }
                 let outcome =
                     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(channels)));
@@ -230,7 +230,7 @@ impl<'a> WorkerPool<'a> {
             .map_err(|error| {
                 TrialError::Failed(format!("worker {index} could not be started: {error}").into())
             })?;
-        self.go.push(go);
+        self.start_senders.push(start_sender);
         let thread = Some(thread);
         self.workers.push(WorkerHandle {
             thread,
@@ -271,7 +271,7 @@ impl<'a> WorkerPool<'a> {
                 Ok(WorkerMessage::InitFailed(client, message)) => {
                     break TrialError::Script { client, message };
                 }
-                Ok(other) => self.note(other),
+                Ok(other) => self.handle(other),
                 Err(RecvTimeoutError::Timeout) => {
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
@@ -289,7 +289,7 @@ impl<'a> WorkerPool<'a> {
                 }
             }
             // Scripts may already send statements.
-            self.receive();
+            self.receive_batches();
             if limit.is_some_and(|limit| self.spawned_at.elapsed() > limit) {
                 break TrialError::NotReady { ready, clients: input.clients.count() };
             }
@@ -297,25 +297,25 @@ impl<'a> WorkerPool<'a> {
         self.cancel();
         let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
             && self.workers.iter().any(|worker| !worker.is_done);
-        Err(if is_stuck { TrialError::left_behind(error.into()) } else { error })
+        Err(if is_stuck { TrialError::threads_still_running(error.into()) } else { error })
     }
 
     /// Closes the channels that workers wait on, and gives the workers that notice time to end.
     pub(crate) fn cancel(&mut self) {
-        self.go.clear();
+        self.start_senders.clear();
         let until = Instant::now() + END_TIMEOUT;
         while self.workers.iter().any(|worker| !worker.is_done) && Instant::now() < until {
             self.workers.iter().for_each(|worker| worker.interrupters.interrupt());
-            self.receive();
+            self.receive_batches();
             match self.incoming.recv_timeout(CHECK_INTERVAL) {
-                Ok(report) => self.note(report),
+                Ok(report) => self.handle(report),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
     }
 
-    fn note(&mut self, report: WorkerMessage) {
+    fn handle(&mut self, report: WorkerMessage) {
         match report {
             WorkerMessage::Fatal(fatal) => {
                 self.fatal.get_or_insert(fatal);
@@ -332,36 +332,36 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Receives the batches that have arrived.
-    fn receive(&mut self) {
+    fn receive_batches(&mut self) {
         while let Ok(batch) = self.batches.try_recv() {
-            self.take(&batch);
+            self.add_batch(&batch);
         }
     }
 
-    fn take(&mut self, batch: &Batch) {
+    fn add_batch(&mut self, batch: &Batch) {
         if batch.samples.is_empty() {
             return;
         }
         self.workers[batch.worker as usize].received += 1;
-        self.collector.take(&batch.samples);
+        self.collector.add_samples(&batch.samples);
     }
 
     /// Collects the samples of every recorder. Returns true when no previously recorded sample is
     /// in transit.
-    fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
+    fn collect_recorded(&mut self, empty: &mut Vec<Sample>) -> bool {
         let mut batches_sent = Vec::with_capacity(self.workers.len());
         for worker in &self.workers {
             let mut recorder = lock(&worker.recorder);
-            if spare.capacity() == 0 {
-                *spare = recorder.empty_batch();
+            if empty.capacity() == 0 {
+                *empty = recorder.empty_batch();
             }
-            recorder.take_samples(spare);
+            recorder.take_samples(empty);
             batches_sent.push(recorder.batches_sent);
             drop(recorder);
-            self.collector.take(spare);
-            spare.clear();
+            self.collector.add_samples(empty);
+            empty.clear();
         }
-        self.receive();
+        self.receive_batches();
         self.workers
             .iter()
             .zip(batches_sent)
@@ -376,14 +376,14 @@ impl<'a> WorkerPool<'a> {
     fn queue(&mut self, now: u64) -> u64 {
         self.arrivals
             .as_mut()
-            .map_or(0, |(arrivals, due)| due.by(now).saturating_sub(arrivals.taken()))
+            .map_or(0, |(arrivals, due)| due.count_until(now).saturating_sub(arrivals.taken()))
     }
 
     /// Passes the intervals that have ended to the listener.
     fn deliver_intervals(
         &mut self,
         window: &Window,
-        spare: &mut Vec<Sample>,
+        empty: &mut Vec<Sample>,
         listener: &mut dyn Listener,
     ) {
         let now = window.now();
@@ -391,11 +391,11 @@ impl<'a> WorkerPool<'a> {
             return;
         }
         let concurrency = self.in_flight();
-        let queue = self.queue(now.min(window.ends()));
-        if !self.gather(spare) && self.collector.next_end() + BATCH_WAIT_MAX > now {
+        let queue = self.queue(now.min(window.admission_ends()));
+        if !self.collect_recorded(empty) && self.collector.next_end() + BATCH_WAIT_MAX > now {
             return;
         }
-        while let Some(mut interval) = self.collector.complete(now) {
+        while let Some(mut interval) = self.collector.pop_complete(now) {
             (interval.concurrency, interval.queue) = (concurrency, queue);
             listener.interval(&interval);
         }
@@ -409,17 +409,17 @@ impl<'a> WorkerPool<'a> {
     ) -> EndedMeasurement<'a> {
         let epoch = start.epoch;
         let window = Arc::new(self.input.window(epoch));
-        let mut watch = Watch::new();
-        let mut spare = Vec::new();
-        for go in self.go.drain(..) {
+        let mut monitor = LoadMonitor::new();
+        let mut empty = Vec::new();
+        for start_sender in self.start_senders.drain(..) {
             // A worker that has ended has reported why.
-            let _ = go.send(Arc::clone(&window));
+            let _ = start_sender.send(Arc::clone(&window));
         }
         listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
         let mut is_cut_off = false;
         loop {
             while let Ok(report) = self.incoming.try_recv() {
-                self.note(report);
+                self.handle(report);
             }
             if self.workers.iter().all(|worker| worker.is_done) {
                 break;
@@ -432,29 +432,29 @@ impl<'a> WorkerPool<'a> {
             let wait = Duration::from_nanos(next).clamp(CHECK_INTERVAL_MIN, CHECK_INTERVAL);
             match self.batches.recv_timeout(wait) {
                 Ok(batch) => {
-                    self.take(&batch);
-                    self.receive();
+                    self.add_batch(&batch);
+                    self.receive_batches();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     // All workers have ended; their reports are in the other channel.
                     while let Ok(report) = self.incoming.recv() {
-                        self.note(report);
+                        self.handle(report);
                     }
                     break;
                 }
             }
-            watch.check(&window, &self.collector, self.input, listener);
-            start.stop_together(&window);
+            monitor.check(&window, &self.collector, self.input, listener);
+            start.propagate_stop(&window);
             let now = window.now();
             self.commits.report(now, || activity(&self.workers, now), listener);
-            self.deliver_intervals(&window, &mut spare, listener);
+            self.deliver_intervals(&window, &mut empty, listener);
             let now = window.now();
             if window.is_cut(now) {
                 is_cut_off = true;
-                self.interrupt();
+                self.interrupt_stuck();
                 let limit = self
-                    .abandons_after()
+                    .abandon_timeout()
                     .map(|time| window.grace_ends().saturating_add(Nanos::from(time).0));
                 if limit.is_some_and(|limit| now > limit) {
                     break;
@@ -464,29 +464,29 @@ impl<'a> WorkerPool<'a> {
         // Its workers may have stopped and ended since the last check. A pool that is done cannot
         // be stopped by another.
         if window.is_stopped() {
-            start.stop_together(&window);
+            start.propagate_stop(&window);
         }
         for worker in self.workers.iter_mut().filter(|worker| worker.is_done) {
             // Panics were caught and reported.
             let _ = worker.thread.take().map(JoinHandle::join);
         }
-        self.finish(RunState { window, watch, spare, is_cut_off })
+        self.finish(RunState { window, monitor, empty, is_cut_off })
     }
 
     /// Time after the grace period at which a thread that has not ended is left behind.
-    fn abandons_after(&self) -> Option<Duration> {
+    fn abandon_timeout(&self) -> Option<Duration> {
         match self.ending {
             StuckThreadPolicy::Await => None,
             StuckThreadPolicy::LeaveScript
                 if self.input.interrupts.load(Ordering::Relaxed) == 0 =>
             {
-                Some(SCRIPT_ENDING)
+                Some(SCRIPT_END_TIMEOUT)
             }
             StuckThreadPolicy::LeaveScript | StuckThreadPolicy::LeaveBehind => Some(END_TIMEOUT),
         }
     }
 
-    fn interrupt(&self) {
+    fn interrupt_stuck(&self) {
         let stuck = self.workers.iter().filter(|worker| !worker.is_done);
         stuck.for_each(|worker| worker.interrupters.interrupt());
     }
@@ -495,14 +495,19 @@ impl<'a> WorkerPool<'a> {
     fn finish(mut self, mut state: RunState) -> EndedMeasurement<'a> {
         let window = Arc::clone(&state.window);
         let ended = window.now();
-        self.gather(&mut state.spare);
+        self.collect_recorded(&mut state.empty);
         let mut result = PartialResult { ended, connecting: self.connecting, ..self.counters() };
         if let Some((arrivals, _)) = &self.arrivals {
             let collector = &mut self.collector;
-            result.unstarted =
-                open_loop::account(arrivals, &window, collector, &result.counters, ended);
+            result.unstarted = open_loop::add_unsampled_arrivals(
+                arrivals,
+                &window,
+                collector,
+                &result.counters,
+                ended,
+            );
         }
-        let (cpu_user, cpu_system) = state.watch.cpu();
+        let (cpu_user, cpu_system) = state.monitor.cpu();
         let (mut workers, mut lags) = (Vec::new(), Vec::new());
         for report in self.reports {
             workers.push(report.record);
@@ -518,7 +523,7 @@ impl<'a> WorkerPool<'a> {
             shares_machine: self.input.shares_machine,
             workers_tried: Vec::new(),
         };
-        result.steal = state.watch.steal();
+        result.steal = state.monitor.steal();
         result.is_debug_build = cfg!(debug_assertions);
         result.fatal = self.fatal;
         result.is_cut_off = state.is_cut_off;
@@ -556,7 +561,7 @@ fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
 /// The state that [`WorkerPool::run`] passes to the final step.
 struct RunState {
     window: Arc<Window>,
-    watch: Watch,
-    spare: Vec<Sample>,
+    monitor: LoadMonitor,
+    empty: Vec<Sample>,
     is_cut_off: bool,
 }

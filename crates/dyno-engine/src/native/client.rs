@@ -1,6 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, NextStart, TransactionStart, think};
+use crate::arrivals::{Arrivals, NextStart, TransactionStart, think_time};
 use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::fatal::{Fatal, FatalCause};
@@ -8,8 +8,8 @@ use crate::measure::worker_pool::WorkerMessage;
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::UNNAMED;
-use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::{Period, Window};
 use crate::workload::{AfterFailure, Workload};
@@ -48,8 +48,8 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) retry: Arc<RetryPolicy>,
     pub(crate) workload: Arc<W>,
     pub(crate) native: Arc<NativeClients<W>>,
-    /// How often it has moved to the next server.
-    pub(crate) moves: Cell<usize>,
+    /// How often it has switched to the next server.
+    pub(crate) server_switches: Cell<usize>,
     /// Writes the outcome of its commits, if the workload keeps a commit ledger.
     pub(crate) ledger_writer: RefCell<Option<LedgerWriter>>,
     /// With faults scheduled, it retries connecting indefinitely.
@@ -57,12 +57,12 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
-    pub(crate) shares: Arc<ClientShares>,
+    pub(crate) client_statistics: Arc<StatisticsByClient>,
     pub(crate) reports: Sender<WorkerMessage>,
     /// Open loop.
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
-    pub(crate) open: Cell<Option<TransactionStart>>,
+    pub(crate) in_progress: Cell<Option<TransactionStart>>,
     /// Index of its name among the names of all transactions.
     pub(crate) name: Cell<u16>,
 }
@@ -87,13 +87,13 @@ impl<W: Workload> Client<W> {
     /// Connects; nothing is measured.
     pub(crate) async fn connect(&self) -> Result<Session, OperationFailure> {
         let window = Arc::clone(&self.window);
-        let (target, plan) = self.native.target(self.id, self.moves.get());
+        let (target, plan) = self.native.target(self.id, self.server_switches.get());
         Session::open(target, plan, &self.io, self.recorder.clone(), window, self.seed).await
     }
 
-    /// Moves to the next server.
-    fn move_on(&self) {
-        self.moves.set(self.moves.get() + 1);
+    /// The next connection is to the next server.
+    fn switch_server(&self) {
+        self.server_switches.set(self.server_switches.get() + 1);
     }
 
     /// How to handle a failure. If the loss of a primary is scheduled, a read-only node may accept
@@ -113,40 +113,43 @@ impl<W: Workload> Client<W> {
     }
 
     /// Writes to the commit ledger, if there is one.
-    fn notes(&self, note: impl FnOnce(&mut LedgerWriter)) {
+    fn write_ledger(&self, write: impl FnOnce(&mut LedgerWriter)) {
         if let Some(ledger_writer) = &mut *self.ledger_writer.borrow_mut() {
-            note(ledger_writer);
+            write(ledger_writer);
         }
     }
 
     /// Runs transactions until the window admits no more.
     pub(crate) async fn run(self, mut session: Session) {
-        let mut state = self.workload.client(self.native.number_in_database(self.id));
-        let every = self.workload.reconnect_every();
+        let mut state = self.workload.client(self.native.id_in_database(self.id));
+        let reconnect_every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;
         // In a closed loop, a transaction begins when the previous one has ended: one reading of
         // the clock serves both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            let own = match has_names {
-                true => self.workload.name(&mut state, sequence, &mut self.random(sequence)),
+            let name_in_workload = match has_names {
+                true => {
+                    self.workload.transaction_name(&mut state, sequence, &mut self.random(sequence))
+                }
                 false => UNNAMED,
             };
-            let name = self.native.name(self.id, own);
+            let name = self.native.transaction_name(self.id, name_in_workload);
             self.name.set(name);
-            let pause = (self.workload.think(own), self.workload.keying(own));
+            let pause =
+                (self.workload.think(name_in_workload), self.workload.keying(name_in_workload));
             let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
             let TransactionStart { start, period, client_was_idle } = next;
-            self.open.set(Some(next));
-            self.notes(LedgerWriter::begin);
+            self.in_progress.set(Some(next));
+            self.write_ledger(LedgerWriter::begin);
             counted += u64::from(period.is_measured());
             // Thinking and waiting for a stage are not work: a client that is still waiting when
             // the window closes begins nothing that could be counted.
             let begun = if self.arrivals.is_some() { self.window.now() } else { start };
             session.start_transaction(begun, period);
             session.set_intended_start(start);
-            self.recorder.note(|recorder| {
+            self.recorder.record(|recorder| {
                 recorder.started(name, period);
                 if client_was_idle {
                     recorder.record_start_delay(begun, begun.saturating_sub(start), period);
@@ -154,20 +157,20 @@ impl<W: Workload> Client<W> {
             });
             let mut outcome = self.transaction(&mut session, &mut state, sequence, period).await;
             if outcome.is_ok() {
-                self.notes(LedgerWriter::acknowledged);
-                self.open.set(None);
-                if every > 0 && (sequence + 1) % every == 0 {
-                    outcome = self.renew(&mut session, period).await;
+                self.write_ledger(LedgerWriter::acknowledged);
+                self.in_progress.set(None);
+                if reconnect_every > 0 && (sequence + 1) % reconnect_every == 0 {
+                    outcome = self.replace_connection(&mut session, period).await;
                 }
                 // A transaction without statements ends when it is done.
                 now = self.window.now();
                 let end = if session.last_end() == begun { now } else { session.last_end() };
-                let work = self.window.share(begun, end);
+                let work = self.window.measured_share(begun, end);
                 let ((), has_left) = self.recorder.record_and_flush(|recorder| {
                     recorder.committed(name, start, end, work, period);
                 });
                 if period.is_measured() {
-                    self.shares.record(self.id.0, end.saturating_sub(start));
+                    self.client_statistics.record(self.id.0, end.saturating_sub(start));
                 }
                 if has_left {
                     // Waiting for the coordinator must not count towards the next transaction.
@@ -177,7 +180,7 @@ impl<W: Workload> Client<W> {
                     continue;
                 }
             }
-            self.window.give_back();
+            self.window.return_to_budget();
             match outcome {
                 Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
                 Err(NotCommitted::Cut) => return,
@@ -203,7 +206,11 @@ impl<W: Workload> Client<W> {
     }
 
     /// Replaces a healthy connection by a new one because the workload requests it.
-    async fn renew(&self, session: &mut Session, period: Period) -> Result<(), NotCommitted> {
+    async fn replace_connection(
+        &self,
+        session: &mut Session,
+        period: Period,
+    ) -> Result<(), NotCommitted> {
         session.close_idle().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, period, reason).await
@@ -216,12 +223,13 @@ impl<W: Workload> Client<W> {
         now: u64,
         sequence: u64,
         counted: u64,
-        (think_time, keying): (Option<Nanos>, Nanos),
+        (own_think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<TransactionStart> {
         let (arrivals, window) = (self.arrivals.as_deref(), &self.window);
-        let pause = think(think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
+        let pause =
+            think_time(own_think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
         let next = NextStart::new(arrivals, window, self.id, (now, pause), counted);
-        if let Some(until) = next.waits_until(window) {
+        if let Some(until) = next.wait_until(window) {
             let until = window.epoch() + Duration::from_nanos(until);
             self.io.sleep_until(until, || window.is_stopped()).await;
         }
@@ -252,17 +260,19 @@ impl<W: Workload> Client<W> {
         for attempt in 1.. {
             session.start_attempt(self.id, sequence);
             let mut random = self.random(sequence);
-            let result = match self.wraps() {
-                true => self.wrapped(state, sequence, session, &mut random).await,
+            let result = match self.needs_wrapping() {
+                true => self.wrapped_transaction(state, sequence, session, &mut random).await,
                 false => self.workload.transaction(state, sequence, session, &mut random).await,
             };
             let Err(failure) = result else { return Ok(()) };
             if self.window.is_cut(self.window.now()) {
                 return Err(NotCommitted::Cut);
             }
-            let verdict = self.workload.verdict(state, &failure);
-            if let Some(loss) = self.decided(verdict, &failure, session, period) {
-                return Err(loss);
+            let after_failure = self.workload.after_failure(state, &failure);
+            if let Some(outcome) =
+                self.outcome_after_failure(after_failure, &failure, session, period)
+            {
+                return Err(outcome);
             }
             is_in_doubt |= session.is_in_doubt();
             let is_last = attempt >= self.attempts_max || is_in_doubt && self.retry.is_default();
@@ -286,7 +296,7 @@ impl<W: Workload> Client<W> {
                     if failure.kind == FailureKind::ReadOnly {
                         // The target may be a replica that has lost its primary: another server may
                         // accept writes.
-                        self.move_on();
+                        self.switch_server();
                     }
                     if matches!(failure.kind, FailureKind::NotReady | FailureKind::ReadOnly) {
                         self.io.sleep(not_ready_pause(attempt)).await;
@@ -314,7 +324,7 @@ impl<W: Workload> Client<W> {
             }
             let now = self.window.now();
             let name = self.name.get();
-            self.recorder.note(|recorder| recorder.retried(name, failure.kind, now, period));
+            self.recorder.record(|recorder| recorder.retried(name, failure.kind, now, period));
         }
         unreachable!("the loop of attempts ends by returning")
     }
@@ -326,13 +336,13 @@ impl<W: Workload> Client<W> {
 
     /// True if each commit leaves a row in the ledger and the workload begins no transaction that
     /// could contain it.
-    fn wraps(&self) -> bool {
+    fn needs_wrapping(&self) -> bool {
         self.ledger_writer.borrow().is_some() && self.workload.begin().is_none()
     }
 
     /// One attempt of a workload without transactions, wrapped in a transaction because its commits
     /// leave rows in the ledger.
-    async fn wrapped(
+    async fn wrapped_transaction(
         &self,
         state: &mut W::Client,
         sequence: u64,
@@ -345,33 +355,33 @@ impl<W: Workload> Client<W> {
     }
 
     /// The outcome of the transaction if the workload decides it itself. Records the failure.
-    fn decided(
+    fn outcome_after_failure(
         &self,
-        verdict: AfterFailure,
+        after_failure: AfterFailure,
         failure: &OperationFailure,
         session: &Session,
         period: Period,
     ) -> Option<NotCommitted> {
-        if verdict != AfterFailure::Skipped {
+        if after_failure != AfterFailure::Skip {
             session.note_failure(failure);
         }
-        match verdict {
-            AfterFailure::Policy => return None,
-            AfterFailure::Skipped => {
-                let (start, now) = self.times();
-                self.notes(LedgerWriter::failed);
-                self.recorder.note(|recorder| recorder.skipped(start, now, period));
+        match after_failure {
+            AfterFailure::RetryPolicy => return None,
+            AfterFailure::Skip => {
+                let (start, now) = self.take_times();
+                self.write_ledger(LedgerWriter::failed);
+                self.recorder.record(|recorder| recorder.skipped(start, now, period));
             }
-            AfterFailure::GoesOn | AfterFailure::EndsClient | AfterFailure::EndsRun => {
+            AfterFailure::Continue | AfterFailure::EndClient | AfterFailure::EndRun => {
                 // The workload has decided the outcome.
                 let is_in_doubt = false;
                 self.fail(failure, is_in_doubt, period);
             }
         }
-        Some(match verdict {
-            AfterFailure::EndsClient => NotCommitted::Ended,
-            AfterFailure::EndsRun => gave_up(failure.clone(), session),
-            AfterFailure::Policy | AfterFailure::Skipped | AfterFailure::GoesOn => {
+        Some(match after_failure {
+            AfterFailure::EndClient => NotCommitted::Ended,
+            AfterFailure::EndRun => gave_up(failure.clone(), session),
+            AfterFailure::RetryPolicy | AfterFailure::Skip | AfterFailure::Continue => {
                 NotCommitted::Failed
             }
         })
@@ -379,18 +389,19 @@ impl<W: Workload> Client<W> {
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, period: Period) {
         if !is_in_doubt {
-            self.notes(LedgerWriter::failed);
+            self.write_ledger(LedgerWriter::failed);
         }
-        let (start, now) = self.times();
+        let (start, now) = self.take_times();
         let (name, kind) = (self.name.get(), failure.kind);
-        self.recorder.note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
+        self.recorder
+            .record(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, period));
     }
 
     /// The start of the transaction in progress, and the current time; afterwards none is in
     /// progress.
-    fn times(&self) -> (u64, u64) {
+    fn take_times(&self) -> (u64, u64) {
         let now = self.window.now();
-        (self.open.take().map_or(now, |begun| begun.start), now)
+        (self.in_progress.take().map_or(now, |begun| begun.start), now)
     }
 
     /// Prepares the session for another transaction: ROLLBACK, or a new connection if an answer is
@@ -405,7 +416,7 @@ impl<W: Workload> Client<W> {
             return self.reconnect(session, period, failure.clone()).await;
         }
         match session.roll_back().await {
-            Err(broken) => self.reconnect(session, period, broken).await,
+            Err(failure) => self.reconnect(session, period, failure).await,
             Ok(()) => Ok(()),
         }
     }
@@ -438,7 +449,7 @@ impl<W: Workload> Client<W> {
         if failure.kind == FailureKind::Timeout && !failure.is_answered() {
             // A server that does not answer may not accept a connection either: with several
             // servers, the client tries the next one first.
-            self.move_on();
+            self.switch_server();
         }
         loop {
             let now = self.window.now();
@@ -453,23 +464,24 @@ impl<W: Workload> Client<W> {
                 return Err(gave_up(failure, session));
             }
             match self.connect().await {
-                Ok(mut fresh) => {
+                Ok(mut new_session) => {
                     let now = self.window.now();
-                    fresh.start_transaction(now, period);
-                    *session = fresh;
-                    self.recorder.note(|recorder| recorder.reconnected(now, period));
+                    new_session.start_transaction(now, period);
+                    *session = new_session;
+                    self.recorder.record(|recorder| recorder.reconnected(now, period));
                     return Ok(());
                 }
                 Err(error) => {
                     let now = self.window.now();
-                    self.recorder.note(|recorder| recorder.not_connected(error.kind, now, period));
+                    self.recorder
+                        .record(|recorder| recorder.not_connected(error.kind, now, period));
                     session.note_not_connected(&error);
                     failure = error;
                 }
             }
             // With several servers, another may be healthy. The client stays with the one that
             // accepts it.
-            self.move_on();
+            self.switch_server();
             self.io.sleep(pause).await;
             pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
         }
@@ -479,9 +491,9 @@ impl<W: Workload> Client<W> {
 impl<W: Workload> Drop for Client<W> {
     /// A client that ends in the middle of a transaction was cut off.
     fn drop(&mut self) {
-        if let Some(TransactionStart { start, period, .. }) = self.open.take() {
+        if let Some(TransactionStart { start, period, .. }) = self.in_progress.take() {
             let (name, now) = (self.name.get(), self.window.now());
-            self.recorder.note(|recorder| recorder.cut_off(name, start, now, period));
+            self.recorder.record(|recorder| recorder.cut_off(name, start, now, period));
         }
     }
 }

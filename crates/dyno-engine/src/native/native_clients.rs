@@ -74,20 +74,21 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// The target of a client after this many moves. No client leaves its database.
+    /// The target of a client after this many switches to the next server. No client leaves its
+    /// database.
     pub(crate) fn target(
         &self,
         client: ClientId,
-        moves: usize,
+        server_switches: usize,
     ) -> &(Arc<Target>, Arc<SessionPlan>) {
-        if self.is_spread() {
+        if self.has_several_databases() {
             return &self.targets[self.database(client)];
         }
         let first = client.0 as usize % (self.targets.len() - self.spare);
-        &self.targets[(first + moves) % self.targets.len()]
+        &self.targets[(first + server_switches) % self.targets.len()]
     }
 
-    pub(crate) fn is_spread(&self) -> bool {
+    pub(crate) fn has_several_databases(&self) -> bool {
         self.workloads.len() > 1
     }
 
@@ -102,7 +103,7 @@ impl<W: Workload> NativeClients<W> {
     }
 
     /// The number of a client among those of its database.
-    pub(crate) fn number_in_database(&self, client: ClientId) -> ClientId {
+    pub(crate) fn id_in_database(&self, client: ClientId) -> ClientId {
         ClientId(ClientIds::group_and_position(client.0, self.workloads.len() as u32).1)
     }
 
@@ -113,18 +114,18 @@ impl<W: Workload> NativeClients<W> {
 
     /// Index in [`Self::transactions`] of a client's transaction, from its index among the
     /// workload's names.
-    pub(crate) fn name(&self, client: ClientId, own: u16) -> u16 {
-        if !self.is_spread() {
-            return own;
+    pub(crate) fn transaction_name(&self, client: ClientId, name_in_workload: u16) -> u16 {
+        if !self.has_several_databases() {
+            return name_in_workload;
         }
-        match self.names_each() {
+        match self.names_per_workload() {
             1 => self.database(client) as u16,
-            each => (self.database(client) * each) as u16 + own,
+            each => (self.database(client) * each) as u16 + name_in_workload,
         }
     }
 
     /// Number of names that each workload has in [`Self::transactions`].
-    pub(crate) fn names_each(&self) -> usize {
+    pub(crate) fn names_per_workload(&self) -> usize {
         self.transactions.len() / self.workloads.len()
     }
 }
@@ -166,13 +167,15 @@ mod tests {
             Arc::new(built.try_into().expect("it is what was asked for"))
         };
         let load = LoadPlan::new(StopRule::Transactions(1));
-        let places = |workloads: usize| {
+        let databases = |workloads: usize| {
             let all = (0..workloads).map(|_| rush()).collect();
             let clients = NativeClients::new(all, &targets, 0, &load);
-            let of = |client, moves| clients.target(ClientId(client), moves).0.database.clone();
+            let of = |client, server_switches| {
+                clients.target(ClientId(client), server_switches).0.database.clone()
+            };
             [of(0, 0), of(4, 0), of(4, 1), of(4, 2)]
         };
-        assert_eq!(places(3), ["a", "b", "b", "b"]);
-        assert_eq!(places(1), ["a", "b", "c", "a"]);
+        assert_eq!(databases(3), ["a", "b", "b", "b"]);
+        assert_eq!(databases(1), ["a", "b", "c", "a"]);
     }
 }

@@ -8,8 +8,8 @@ use crate::generator::WorkerMeter;
 use crate::measure::load::TrialError;
 use crate::measure::worker_pool::{WorkerChannels, WorkerMessage, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
+use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
-use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::Window;
 use crate::worker_count::default_workers;
@@ -38,11 +38,11 @@ const CONNECTING_MAX: usize = 32;
 const CONNECTING_PAUSE: Duration = Duration::from_millis(1);
 /// Longest time for which a client retries a server that has no free connection.
 const FREE_CONNECTION_WAIT_MAX: Duration = Duration::from_secs(5);
-const ROOM_PAUSE: Duration = Duration::from_millis(20);
+const FREE_CONNECTION_PAUSE: Duration = Duration::from_millis(20);
 /// Workers up to this number wake up regularly to measure how late they wake up.
-const PULSE_WORKERS: u32 = 8;
+const LAG_PROBE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
-const TIMER_LAG_PROBE_INTERVAL: Duration = Duration::from_millis(100);
+const LAG_PROBE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Starts the workers of a native workload.
 pub(crate) fn spawn_native<W: Workload>(
@@ -50,26 +50,26 @@ pub(crate) fn spawn_native<W: Workload>(
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
-    native.workloads.iter().for_each(|workload| workload.drive(input.clients));
+    native.workloads.iter().for_each(|workload| workload.set_subset(input.clients));
     let engine = native.targets[0].0.engine;
     let clients = input.clients.count();
     let workers = match input.load.workers {
         Some(workers) if !engine.is_embedded() => workers.min(clients),
         _ => default_workers(engine, clients, input.shares_machine),
     };
-    let (batch, work) = match engine.is_embedded() {
+    let (batch, run) = match engine.is_embedded() {
         true => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
         false => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
     };
     let connecting = Arc::new(AtomicUsize::new(0));
-    let numbers = input.clients.ids;
+    let ids = input.clients.ids;
     for index in 0..workers {
         let clients: Vec<ClientId> =
-            numbers.iter().skip(index as usize).step_by(workers as usize).map(ClientId).collect();
+            ids.iter().skip(index as usize).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let (shares, arrivals, expected) =
-            (Arc::clone(&input.shares), worker_pool.arrivals(), input.expected);
+        let (client_statistics, arrivals, expected) =
+            (Arc::clone(&input.client_statistics), worker_pool.arrivals(), input.expected);
         worker_pool.spawn(clients.clone(), batch, None, move |channels| {
             let assignment = Assignment {
                 clients,
@@ -78,11 +78,11 @@ pub(crate) fn spawn_native<W: Workload>(
                 expected,
                 native,
                 connecting,
-                shares,
+                client_statistics,
                 arrivals,
                 channels,
             };
-            work(&assignment)
+            run(&assignment)
         })?;
     }
     Ok(())
@@ -96,7 +96,7 @@ struct Assignment<W: Workload> {
     expected: ExpectedFaults,
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
-    shares: Arc<ClientShares>,
+    client_statistics: Arc<StatisticsByClient>,
     arrivals: Option<Arc<Arrivals>>,
     channels: WorkerChannels,
 }
@@ -105,7 +105,7 @@ struct Assignment<W: Workload> {
 struct ConnectionSlot(Arc<AtomicUsize>);
 
 impl ConnectionSlot {
-    async fn take(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
+    async fn acquire(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
         while connecting
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
                 (n < CONNECTING_MAX).then_some(n + 1)
@@ -133,7 +133,7 @@ impl<W: Workload> Assignment<W> {
             retry: Arc::clone(&self.native.retry),
             workload: Arc::clone(self.native.workload(id)),
             native: Arc::clone(&self.native),
-            moves: Cell::new(0),
+            server_switches: Cell::new(0),
             ledger_writer: RefCell::new(
                 self.native.ledger(id).map(|ledger| LedgerWriter::new(id, ledger)),
             ),
@@ -141,10 +141,10 @@ impl<W: Workload> Assignment<W> {
             io: io.clone(),
             window: Arc::clone(window),
             recorder: self.channels.recorder.clone(),
-            shares: Arc::clone(&self.shares),
+            client_statistics: Arc::clone(&self.client_statistics),
             reports: self.channels.reports.clone(),
             arrivals: self.arrivals.clone(),
-            open: Cell::new(None),
+            in_progress: Cell::new(None),
             name: Cell::new(UNNAMED),
         }
     }
@@ -167,7 +167,7 @@ async fn connect_with_retry<T>(
             Err(failure)
                 if failure.kind == FailureKind::OutOfConnections && Instant::now() < until =>
             {
-                io.sleep(ROOM_PAUSE).await;
+                io.sleep(FREE_CONNECTION_PAUSE).await;
             }
             outcome => return outcome,
         }
@@ -176,13 +176,13 @@ async fn connect_with_retry<T>(
 
 /// Drives all clients of the assignment on one event loop, on its own thread.
 fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
-    drive(assignment).unwrap_or_else(|error| WorkerReport {
+    run_clients(assignment).unwrap_or_else(|error| WorkerReport {
         problem: Some(format!("event loop: {error}").into()),
         ..Default::default()
     })
 }
 
-fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
+fn run_clients<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     let reactor = Reactor::new()?;
     let io = Io::Reactor(reactor.clone());
     let mut executor = Executor::new(reactor.clone());
@@ -195,11 +195,11 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let connecting = Arc::clone(&assignment.connecting);
         let reports = assignment.channels.reports.clone();
         executor.spawn(async move {
-            let place = ConnectionSlot::take(&connecting, &client.io).await;
+            let slot = ConnectionSlot::acquire(&connecting, &client.io).await;
             let limit = FREE_CONNECTION_WAIT_MAX.min(client.connect_timeout());
             let session =
                 connect_with_retry(&client.io, limit, async || client.connect().await).await;
-            drop(place);
+            drop(slot);
             match session {
                 Ok(session) => {
                     ready.set(ready.get() + 1);
@@ -222,29 +222,34 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         executor.turn(TURN_MAX)?;
         let is_waiting = ready.get() + failed.get() < assignment.clients.len();
         if is_waiting
-            && matches!(assignment.channels.go.try_recv(), Err(TryRecvError::Disconnected))
+            && matches!(
+                assignment.channels.start_receiver.try_recv(),
+                Err(TryRecvError::Disconnected)
+            )
         {
             // The start was cancelled: connections that are being opened are not needed.
             return Ok(WorkerReport::default());
         }
     }
-    let Ok(window) = assignment.channels.go.recv() else { return Ok(WorkerReport::default()) };
+    let Ok(window) = assignment.channels.start_receiver.recv() else {
+        return Ok(WorkerReport::default());
+    };
     window.await_epoch();
     *start.borrow_mut() = Some(Arc::clone(&window));
-    work(assignment, &window, &reactor, &mut executor)
+    run_until_end(assignment, &window, &reactor, &mut executor)
 }
 
 /// Drives clients that have begun until all have ended or are cut off.
-fn work<W: Workload>(
+fn run_until_end<W: Workload>(
     assignment: &Assignment<W>,
     window: &Window,
     reactor: &Reactor,
     executor: &mut Executor,
 ) -> io::Result<WorkerReport> {
     executor.wake_all();
-    let _ramp = reactor.take_counters();
+    let _before_start = reactor.take_counters();
     let mut meter = WorkerMeter::start(window);
-    let mut pulse = Instant::now();
+    let mut next_probe = Instant::now();
     let mut has_stopped = false;
     while executor.alive() > 0 {
         let (instant, now) = (Instant::now(), window.now());
@@ -257,16 +262,16 @@ fn work<W: Workload>(
             has_stopped = true;
             executor.wake_all();
         }
-        if assignment.channels.index < PULSE_WORKERS && pulse <= instant {
-            pulse = instant + TIMER_LAG_PROBE_INTERVAL;
-            reactor.pulse_at(pulse);
+        if assignment.channels.index < LAG_PROBE_WORKERS && next_probe <= instant {
+            next_probe = instant + LAG_PROBE_INTERVAL;
+            reactor.pulse_at(next_probe);
         }
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));
         executor.turn(TURN_MAX.min(left))?;
-        meter.turn(window);
+        meter.record_opening(window);
         if meter.has_just_opened {
             let _warmup = reactor.take_counters();
-            meter.note_baseline(assignment.statements_sent());
+            meter.set_statements_at_open(assignment.statements_sent());
         }
     }
     let counters = reactor.take_counters();
@@ -295,7 +300,9 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     let _interruptible =
         session.interrupter().map(|interrupt| assignment.channels.interrupters.add(interrupt));
     assignment.channels.report(WorkerMessage::Ready);
-    let Ok(window) = assignment.channels.go.recv() else { return WorkerReport::default() };
+    let Ok(window) = assignment.channels.start_receiver.recv() else {
+        return WorkerReport::default();
+    };
     window.await_epoch();
     // The record of a blocking worker includes CPU time and statements of the warm-up, and also its
     // duration.

@@ -16,7 +16,7 @@ use dyno_model::units::Nanos;
 const CLIENTS_TRIED: std::ops::RangeInclusive<u32> = 4..=512;
 /// Length of a single try. Each number of workers has two, so that a drift of the machine's speed
 /// favours no number.
-const TRY: Nanos = Nanos(250_000_000);
+const TRY_LENGTH: Nanos = Nanos(250_000_000);
 /// Time before the window of a try, in which all clients begin.
 const TRY_WARMUP: Nanos = Nanos(50_000_000);
 
@@ -28,43 +28,46 @@ const TRY_WARMUP: Nanos = Nanos(50_000_000);
 ///
 /// # Errors
 /// As `run`.
-pub(crate) fn tried<W: Workload>(
+pub(crate) fn try_worker_counts<W: Workload>(
     native: &NativeClients<W>,
     input: &LoadInput<'_>,
     mut run: impl FnMut(&LoadInput<'_>, &mut dyn Listener) -> Result<LoadRecord, TrialError>,
 ) -> Result<Vec<WorkersTried>, TrialError> {
     let engine = native.targets[0].0.engine;
-    let Some(known) = input.measured_workers.as_deref() else { return Ok(Vec::new()) };
+    let Some(measured) = input.measured_workers.as_deref() else { return Ok(Vec::new()) };
     if !is_worth_trying(engine, input)
         || !native.workloads.iter().all(|workload| workload.only_reads())
     {
         return Ok(Vec::new());
     }
-    known.known((engine, native.targets[0].1.kinds.clone(), input.clients.count()), || {
-        let mut tried = candidates(input.clients.count());
-        for place in (0..tried.len()).chain((0..tried.len()).rev()) {
-            let plan = LoadPlan {
-                workers: Some(tried[place].workers),
-                warmup: TRY_WARMUP,
-                ..LoadPlan { stop: StopRule::Duration(TRY), ..input.load.clone() }
-            };
-            let one = LoadInput {
-                shares_machine: input.shares_machine,
-                is_dead: input.is_dead,
-                ..LoadInput::new(
-                    &input.name,
-                    input.clients.count(),
-                    &plan,
-                    input.seed,
-                    input.interrupts,
-                )
-            };
-            let record = run(&one, &mut ())?;
-            tried[place].per_second +=
-                record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
-        }
-        Ok(tried)
-    })
+    measured.get_or_measure(
+        (engine, native.targets[0].1.kinds.clone(), input.clients.count()),
+        || {
+            let mut tried = candidates(input.clients.count());
+            for index in (0..tried.len()).chain((0..tried.len()).rev()) {
+                let plan = LoadPlan {
+                    workers: Some(tried[index].workers),
+                    warmup: TRY_WARMUP,
+                    ..LoadPlan { stop: StopRule::Duration(TRY_LENGTH), ..input.load.clone() }
+                };
+                let input = LoadInput {
+                    shares_machine: input.shares_machine,
+                    is_dead: input.is_dead,
+                    ..LoadInput::new(
+                        &input.name,
+                        input.clients.count(),
+                        &plan,
+                        input.seed,
+                        input.interrupts,
+                    )
+                };
+                let record = run(&input, &mut ())?;
+                tried[index].per_second +=
+                    record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
+            }
+            Ok(tried)
+        },
+    )
 }
 
 fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {

@@ -28,7 +28,7 @@ pub(crate) struct Collector {
     /// Length of an interval, nanoseconds.
     length: u64,
     /// Response times of committed transactions in measured intervals that are complete.
-    pub(crate) transaction: Histogram<u64>,
+    pub(crate) response_times: Histogram<u64>,
     /// Their sum and extremes.
     pub(crate) latency: ExactLatency,
     statements: Vec<CompactHistogram>,
@@ -90,7 +90,7 @@ impl Collector {
             kinds: kinds.clone(),
             opens,
             length: length.max(1),
-            transaction: latency::histogram(),
+            response_times: latency::histogram(),
             statements: vec![CompactHistogram::default(); kinds.statements.len()],
             named: kinds.transactions.iter().map(|_| Responses::default()).collect(),
             latency: ExactLatency::default(),
@@ -113,7 +113,7 @@ impl Collector {
     }
 
     /// The same, with intervals that a collector can [merge](Self::merge) with those of others.
-    pub(crate) fn of_part(self) -> Self {
+    pub(crate) fn mergeable(self) -> Self {
         Self { gaps: self.gaps.keeping_spans(), ..self }
     }
 
@@ -125,15 +125,15 @@ impl Collector {
 
     /// Takes an interval of a generator, in place of samples.
     pub(crate) fn merge(&mut self, interval: &IntervalRecord) {
-        interval.commits.iter().for_each(|span| self.gaps.note_span(*span));
+        interval.commits.iter().for_each(|span| self.gaps.record_span(*span));
         self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
-        let place = self.position_of(interval.start.0);
-        self.open_intervals[place].add(interval);
+        let position = self.position_of(interval.start.0);
+        self.open_intervals[position].add(interval);
     }
 
     /// The counters that belong to no interval, after all intervals were sent.
     pub(crate) fn into_state(mut self) -> CollectorState {
-        self.gaps.fold(u64::MAX);
+        self.gaps.close_slots(u64::MAX);
         let named = self.named.into_iter();
         CollectorState {
             censored: self.censored,
@@ -141,7 +141,7 @@ impl Collector {
             named: named
                 .map(|it| Responses { censored: it.censored, ..Responses::default() })
                 .collect(),
-            stages: self.stages.map(StageTally::into_parts).unwrap_or_default(),
+            stages: self.stages.map(StageTally::into_results).unwrap_or_default(),
             last_end: self.last_end,
             commits: self.gaps.take_spans(),
         }
@@ -156,18 +156,18 @@ impl Collector {
             stages.add(&collector.stages);
         }
         self.last_end = self.last_end.max(collector.last_end);
-        collector.commits.iter().for_each(|span| self.gaps.note_span(*span));
+        collector.commits.iter().for_each(|span| self.gaps.record_span(*span));
     }
 
     /// Processes samples.
-    pub(crate) fn take(&mut self, samples: &[Sample]) {
+    pub(crate) fn add_samples(&mut self, samples: &[Sample]) {
         for sample in samples {
             if !self.try_fast_path(*sample) {
-                self.sort(*sample);
+                self.add_to_interval(*sample);
             }
         }
         if let Some(stages) = &mut self.stages {
-            samples.iter().for_each(|sample| stages.take(*sample));
+            samples.iter().for_each(|sample| stages.record(*sample));
         }
     }
 
@@ -176,7 +176,7 @@ impl Collector {
     #[inline]
     fn try_fast_path(&mut self, sample: Sample) -> bool {
         let end = sample.end();
-        let (from, to, place) = self.last_position;
+        let (from, to, position) = self.last_position;
         let is_usual = sample.is_counted()
             && sample.occurrence() == Occurrence::Committed
             && self.opens.max(from) <= end
@@ -184,13 +184,13 @@ impl Collector {
         if is_usual {
             self.last_end = self.last_end.max(end);
             self.committed += 1;
-            self.note_commit(end);
-            record_commit(&mut self.open_intervals[place], sample);
+            self.record_commit_time(end);
+            record_commit(&mut self.open_intervals[position], sample);
         }
         is_usual
     }
 
-    fn sort(&mut self, sample: Sample) {
+    fn add_to_interval(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
         if self.record_outside_intervals(sample) {
             return;
@@ -200,9 +200,9 @@ impl Collector {
             sample.occurrence(),
             Occurrence::Committed | Occurrence::ScriptCount(ScriptCounter::Events)
         ) {
-            self.note_commit(end);
+            self.record_commit_time(end);
         }
-        let place = if sample.is_counted() {
+        let position = if sample.is_counted() {
             self.last_end = self.last_end.max(end);
             if sample.occurrence() == Occurrence::Committed {
                 self.committed += 1;
@@ -217,7 +217,7 @@ impl Collector {
             // counters.
             self.position_of(end.min(self.opens - 1))
         };
-        let interval = &mut self.open_intervals[place];
+        let interval = &mut self.open_intervals[position];
         match sample.occurrence() {
             Occurrence::Committed => record_commit(interval, sample),
             Occurrence::Failed(kind) => {
@@ -231,7 +231,7 @@ impl Collector {
             Occurrence::NotConnected(kind) => {
                 *interval.errors_by_kind.entry(kind).or_default() += 1;
             }
-            Occurrence::StatementFailed => interval.errors += 1,
+            Occurrence::StatementFailed => interval.statement_errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::StartDelay => {}
             Occurrence::ScriptCount(counter) => interval.counts.count(counter, duration),
@@ -265,9 +265,9 @@ impl Collector {
     /// A transaction that began in warm-up and committed in the window is in no counter, but shows
     /// activity.
     #[inline]
-    fn note_commit(&mut self, end: u64) {
+    fn record_commit_time(&mut self, end: u64) {
         if let Some(end) = end.checked_sub(self.opens) {
-            self.gaps.note(end);
+            self.gaps.record(end);
         }
     }
 
@@ -276,27 +276,27 @@ impl Collector {
     /// opens.
     #[inline]
     fn position_of(&mut self, end: u64) -> usize {
-        let (from, to, place) = self.last_position;
+        let (from, to, position) = self.last_position;
         if from <= end && end < to {
-            return place;
+            return position;
         }
-        let index = self.index(end).max(self.first_open);
+        let index = self.interval_index(end).max(self.first_open);
         while self.first_open + self.open_intervals.len() as u64 <= index {
             let next = self.first_open + self.open_intervals.len() as u64;
-            let fresh = self.fresh(next);
-            self.open_intervals.push_back(fresh);
+            let interval = self.new_interval(next);
+            self.open_intervals.push_back(interval);
         }
-        let (from, to) = self.bounds(index);
-        let place = (index - self.first_open) as usize;
-        self.last_position = (from, to, place);
-        place
+        let (from, to) = self.interval_bounds(index);
+        let position = (index - self.first_open) as usize;
+        self.last_position = (from, to, position);
+        position
     }
 
     fn warmup_intervals(&self) -> u64 {
         self.opens.div_ceil(self.length)
     }
 
-    fn index(&self, time: u64) -> u64 {
+    fn interval_index(&self, time: u64) -> u64 {
         if time < self.opens {
             time / self.length
         } else {
@@ -304,7 +304,7 @@ impl Collector {
         }
     }
 
-    fn bounds(&self, index: u64) -> (u64, u64) {
+    fn interval_bounds(&self, index: u64) -> (u64, u64) {
         let warmup = self.warmup_intervals();
         if index < warmup {
             (index * self.length, ((index + 1) * self.length).min(self.opens))
@@ -314,8 +314,8 @@ impl Collector {
         }
     }
 
-    fn fresh(&self, index: u64) -> IntervalRecord {
-        let (start, end) = self.bounds(index);
+    fn new_interval(&self, index: u64) -> IntervalRecord {
+        let (start, end) = self.interval_bounds(index);
         let is_warmup = index < self.warmup_intervals();
         let empty = IntervalRecord::empty(
             &self.trial,
@@ -333,18 +333,18 @@ impl Collector {
 
     /// End of the oldest interval that is not complete.
     pub(crate) fn next_end(&self) -> u64 {
-        self.bounds(self.first_open).1
+        self.interval_bounds(self.first_open).1
     }
 
     /// The next interval that ended by a time, even if it is empty. All samples until then must
     /// have been taken; a later sample belongs to the next interval.
-    pub(crate) fn complete(&mut self, time: u64) -> Option<IntervalRecord> {
+    pub(crate) fn pop_complete(&mut self, time: u64) -> Option<IntervalRecord> {
         if self.next_end() > time {
             return None;
         }
         let mut interval =
-            self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
-        self.gaps.fold(self.next_end().saturating_sub(self.opens));
+            self.open_intervals.pop_front().unwrap_or_else(|| self.new_interval(self.first_open));
+        self.gaps.close_slots(self.next_end().saturating_sub(self.opens));
         interval.commits = self.gaps.take_spans();
         self.first_open += 1;
         self.last_position = (0, 0, 0);
@@ -353,7 +353,7 @@ impl Collector {
     }
 
     /// All remaining intervals at the end; the last is cut to the end of the trial.
-    pub(crate) fn rest(&mut self, end: u64) -> Vec<IntervalRecord> {
+    pub(crate) fn drain_remaining(&mut self, end: u64) -> Vec<IntervalRecord> {
         let mut rest: Vec<IntervalRecord> = self.open_intervals.drain(..).collect();
         self.first_open += rest.len() as u64;
         self.last_position = (0, 0, 0);
@@ -366,18 +366,18 @@ impl Collector {
     }
 
     /// The rest of the trial after the last complete interval, as an empty interval.
-    pub(crate) fn remainder(&self, end: u64) -> IntervalRecord {
-        let mut interval = self.fresh(self.first_open);
+    pub(crate) fn empty_last_interval(&self, end: u64) -> IntervalRecord {
+        let mut interval = self.new_interval(self.first_open);
         interval.length = Nanos(end.saturating_sub(interval.start.0).clamp(1, interval.length.0));
         interval
     }
 
     fn sum_up(&mut self, interval: &mut IntervalRecord) {
         if !interval.transactions.is_empty() {
-            interval.transaction.reset();
+            interval.response_times.reset();
         }
         for (_, histogram) in &interval.transactions {
-            merge(&mut interval.transaction, histogram);
+            merge(&mut interval.response_times, histogram);
         }
         if interval.is_warmup {
             return;
@@ -386,7 +386,7 @@ impl Collector {
             merge(&mut sum.committed, histogram);
         }
         self.latency.add(&interval.latency);
-        merge(&mut self.transaction, &interval.transaction);
+        merge(&mut self.response_times, &interval.response_times);
         for (sum, (_, histogram)) in self.statements.iter_mut().zip(&interval.statements) {
             sum.add(histogram);
         }
@@ -409,10 +409,10 @@ impl Collector {
     }
 
     /// An arrival that did not commit was last observed at this time and age.
-    pub(crate) fn lost(&mut self, seen: u64, age: u64) {
+    pub(crate) fn record_uncommitted(&mut self, seen: u64, age: u64) {
         latency::record(&mut self.censored, age);
         if let Some(stages) = &mut self.stages {
-            stages.lost(seen, age);
+            stages.record_uncommitted(seen, age);
         }
     }
 
@@ -463,7 +463,7 @@ impl Collector {
 fn record_commit(interval: &mut IntervalRecord, sample: Sample) {
     let histogram = match interval.transactions.get_mut(sample.name()) {
         Some((_, named)) => named,
-        None => &mut interval.transaction,
+        None => &mut interval.response_times,
     };
     latency::record(histogram, sample.duration());
     interval.latency.record(sample.duration());
@@ -498,33 +498,39 @@ mod tests {
     #[test]
     fn an_interval_is_complete_as_soon_as_it_has_ended() {
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
-        collector.take(&[committed(SECOND - 1, true), committed(SECOND, true)]);
-        assert!(collector.complete(SECOND - 1).is_none());
-        let first = collector.complete(SECOND).expect("it has ended");
+        collector.add_samples(&[committed(SECOND - 1, true), committed(SECOND, true)]);
+        assert!(collector.pop_complete(SECOND - 1).is_none());
+        let first = collector.pop_complete(SECOND).expect("it has ended");
         assert_eq!((first.start, first.latency.count), (Nanos(0), 1));
-        assert!(collector.complete(SECOND).is_none());
-        let second = collector.complete(3 * SECOND).expect("it has ended");
+        assert!(collector.pop_complete(SECOND).is_none());
+        let second = collector.pop_complete(3 * SECOND).expect("it has ended");
         assert_eq!((second.start, second.latency.count), (Nanos(SECOND), 1));
-        let third = collector.complete(3 * SECOND).expect("an interval in which nothing happened");
+        let third =
+            collector.pop_complete(3 * SECOND).expect("an interval in which nothing happened");
         assert_eq!((third.start, third.latency.count), (Nanos(2 * SECOND), 0));
     }
 
     #[test]
     fn a_sample_that_comes_late_is_in_the_next_interval() {
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
-        assert!(collector.complete(SECOND).is_some());
-        collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
-        assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
-        assert_eq!(collector.transaction.len(), 2);
+        assert!(collector.pop_complete(SECOND).is_some());
+        collector.add_samples(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
+        assert_eq!(collector.drain_remaining(SECOND + 2)[0].latency.count, 2);
+        assert_eq!(collector.response_times.len(), 2);
     }
 
     #[test]
     fn an_interval_holds_what_ended_in_it() {
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         // It began in the first interval.
-        collector.take(&[Sample::new(Occurrence::Committed, 2 * SECOND + 5, 2 * SECOND, true)]);
+        collector.add_samples(&[Sample::new(
+            Occurrence::Committed,
+            2 * SECOND + 5,
+            2 * SECOND,
+            true,
+        )]);
         let counts: Vec<u64> =
-            collector.rest(3 * SECOND).iter().map(|it| it.latency.count).collect();
+            collector.drain_remaining(3 * SECOND).iter().map(|it| it.latency.count).collect();
         assert_eq!(counts, [0, 0, 1]);
     }
 
@@ -535,7 +541,7 @@ mod tests {
         let sample = |name: u16, occurrence, duration, is_counted| {
             Sample::new(occurrence, 2_000, duration, is_counted).named(name)
         };
-        collector.take(&[
+        collector.add_samples(&[
             sample(0, Occurrence::Committed, 10, true),
             sample(1, Occurrence::Committed, 30, true),
             sample(1, Occurrence::Committed, 50, true),
@@ -544,21 +550,21 @@ mod tests {
             sample(0, Occurrence::CutOff, 80, true),
             sample(0, Occurrence::StartDelay, 5, true),
         ]);
-        let intervals = collector.rest(SECOND);
+        let intervals = collector.drain_remaining(SECOND);
         let found = |interval: &IntervalRecord| {
             let lengths = interval
                 .transactions
                 .iter()
                 .map(|(_, histogram)| histogram.len())
                 .collect::<Vec<_>>();
-            (interval.is_warmup, interval.transaction.len(), lengths)
+            (interval.is_warmup, interval.response_times.len(), lengths)
         };
         assert_eq!(
             intervals.iter().map(found).collect::<Vec<_>>(),
             [(true, 1, vec![0, 1]), (false, 3, vec![1, 2])]
         );
         assert_eq!(intervals[1].errors_by_kind, [(FailureKind::Deadlock, 1)].into());
-        assert_eq!(collector.transaction.len(), 3);
+        assert_eq!(collector.response_times.len(), 3);
         let records = |is_open| {
             let of = |record: NamedTransactions| {
                 let response = record.response.expect("there are some");
@@ -581,16 +587,16 @@ mod tests {
     #[test]
     fn transactions_begun_in_warm_up_are_not_in_measured_intervals() {
         let mut collector = Collector::new("trial", &SampleNames::default(), SECOND + 5, SECOND);
-        collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
+        collector.add_samples(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
         let warmup: Vec<IntervalRecord> =
-            std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
+            std::iter::from_fn(|| collector.pop_complete(SECOND + 5)).collect();
         assert_eq!(
             warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(),
             [SECOND, 5]
         );
         assert_eq!(warmup[1].latency.count, 1);
-        collector.take(&[committed(SECOND + 9, false)]);
-        let rest = collector.rest(2 * SECOND);
+        collector.add_samples(&[committed(SECOND + 9, false)]);
+        let rest = collector.drain_remaining(2 * SECOND);
         assert_eq!(rest.iter().map(|interval| interval.latency.count).sum::<u64>(), 1);
         assert_eq!(collector.latency.count, 1);
     }
@@ -599,17 +605,17 @@ mod tests {
     fn errors_stand_in_their_interval_by_kind_whether_retried_or_not() {
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
         let sample = |occurrence, end| Sample::new(occurrence, end, 0, true);
-        collector.take(&[
+        collector.add_samples(&[
             sample(Occurrence::Retried(FailureKind::Timeout), 1),
             sample(Occurrence::Failed(FailureKind::Timeout), 2),
             sample(Occurrence::NotConnected(FailureKind::ConnectRefused), 3),
             sample(Occurrence::NotConnected(FailureKind::ConnectRefused), SECOND),
         ]);
-        let first = collector.complete(SECOND).expect("it has ended");
+        let first = collector.pop_complete(SECOND).expect("it has ended");
         let expected = [(FailureKind::ConnectRefused, 1), (FailureKind::Timeout, 2)];
         assert_eq!(first.errors_by_kind, expected.into());
         assert_eq!((first.failed, first.retries), (1, 1));
-        let second = collector.complete(2 * SECOND).expect("it has ended");
+        let second = collector.pop_complete(2 * SECOND).expect("it has ended");
         assert_eq!(second.errors_by_kind, [(FailureKind::ConnectRefused, 1)].into());
     }
 
@@ -629,7 +635,7 @@ mod tests {
                     Occurrence::Statement(kind as u16, dyno_model::counters::OutcomeClass::Read);
                 Sample::new(statement, at * SECOND / 10, duration, true)
             };
-            collector.take(&(0..number).map(sample).collect::<Vec<_>>());
+            collector.add_samples(&(0..number).map(sample).collect::<Vec<_>>());
             let open = collector.open_intervals.iter().flat_map(|interval| &interval.statements);
             let open: usize = open
                 .map(|(name, times)| name.capacity() + times.memory() + size_of_val(times))
@@ -637,7 +643,7 @@ mod tests {
             let sums: usize =
                 collector.statements.iter().map(|times| times.memory() + size_of_val(times)).sum();
             largest = largest.max((open + sums) as u64 / number);
-            while collector.complete(at * SECOND / 10).is_some() {}
+            while collector.pop_complete(at * SECOND / 10).is_some() {}
         }
         assert!((1..4096).contains(&largest), "{largest} bytes for each");
     }
@@ -647,8 +653,8 @@ mod tests {
         // In an overload, only the first transactions found a free client; two of them began 14 ms
         // late.
         let mut collector = Collector::new("trial", &SampleNames::default(), 0, SECOND);
-        collector.take(&[Sample::new(Occurrence::StartDelay, 5, 14_000_000, true); 2]);
-        collector.take(&[Sample::new(Occurrence::StartDelay, 5, 1_000, false)]);
+        collector.add_samples(&[Sample::new(Occurrence::StartDelay, 5, 14_000_000, true); 2]);
+        collector.add_samples(&[Sample::new(Occurrence::StartDelay, 5, 1_000, false)]);
         let lag = collector.lag(1_000).expect("transactions were started");
         assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
         assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);

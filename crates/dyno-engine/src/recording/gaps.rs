@@ -4,16 +4,16 @@
 //! A gap of a millisecond or more contains the end of a millisecond. The first and the last commit
 //! of each millisecond are therefore enough to determine all such gaps exactly (the idea of
 //! Gonzalez' maximum gap by buckets, 1975); they bound shorter gaps. Milliseconds with complete
-//! samples are folded into the longest gaps so far and discarded.
+//! samples are closed: they are merged into the longest gaps so far and discarded.
 
 use dyno_model::record::{CommitGap, CommitSpan};
 use dyno_model::units::Nanos;
 use std::collections::VecDeque;
 
 /// Width of a slot, nanoseconds.
-const SLOT: u64 = 1_000_000;
+const SLOT_NANOS: u64 = 1_000_000;
 /// Number of longest gaps kept.
-const KEPT: usize = 16;
+const GAPS_MAX: usize = 16;
 
 /// First and last commit in a slot, nanoseconds since the slot began.
 #[derive(Debug, Clone, Copy)]
@@ -40,39 +40,39 @@ impl Gap {
 /// The gaps of one window. All times are nanoseconds since it opened.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gaps {
-    /// Index of the first slot that is not folded.
+    /// Index of the first slot that is not closed.
     first: u64,
     slots: VecDeque<Slot>,
-    /// The last commit in folded slots; before the first one, the opening of the window.
-    edge: u64,
+    /// The last commit in closed slots; before the first one, the opening of the window.
+    last_commit: u64,
     /// In descending order of length.
     longest: Vec<Gap>,
-    /// What was folded, for the gaps of all generators together; `None` where nobody needs it.
+    /// The commits of closed slots, for the gaps of all generators together; `None` if not needed.
     spans: Option<Vec<CommitSpan>>,
 }
 
 impl Gaps {
-    /// The same, and keeps what is folded until [`Self::take_spans`].
+    /// The same, and keeps the commits of closed slots until [`Self::take_spans`].
     pub(crate) fn keeping_spans(self) -> Self {
         Self { spans: Some(Vec::new()), ..self }
     }
 
-    /// What was folded since the last call.
+    /// The commits of slots that were closed since the last call.
     pub(crate) fn take_spans(&mut self) -> Vec<CommitSpan> {
         self.spans.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Records the commits of another generator.
-    pub(crate) fn note_span(&mut self, span: CommitSpan) {
-        self.note(span.0);
-        self.note(span.1);
+    pub(crate) fn record_span(&mut self, span: CommitSpan) {
+        self.record(span.0);
+        self.record(span.1);
     }
 
     /// Records a commit at this time.
     #[inline]
-    pub(crate) fn note(&mut self, end: u64) {
-        let (slot, within) = (end / SLOT, (end % SLOT) as u32);
-        let Some(at) = slot.checked_sub(self.first) else { return self.note_late(end) };
+    pub(crate) fn record(&mut self, end: u64) {
+        let (slot, within) = (end / SLOT_NANOS, (end % SLOT_NANOS) as u32);
+        let Some(at) = slot.checked_sub(self.first) else { return self.record_late(end) };
         let at = at as usize;
         if at >= self.slots.len() {
             self.slots.resize(at + 1, EMPTY);
@@ -84,73 +84,73 @@ impl Gaps {
 
     /// A sample that arrives after the waiting limit: it ends the gap that contains its time.
     #[cold]
-    fn note_late(&mut self, end: u64) {
+    fn record_late(&mut self, end: u64) {
         if let Some(spans) = &mut self.spans {
             spans.push(CommitSpan(end, end));
         }
-        if end > self.edge {
-            self.keep(Gap { from: self.edge, to: end });
-            self.edge = end;
+        if end > self.last_commit {
+            self.keep_if_long(Gap { from: self.last_commit, to: end });
+            self.last_commit = end;
         } else if let Some(at) = self.longest.iter().position(|gap| gap.from < end && end < gap.to)
         {
             let gap = self.longest.remove(at);
-            self.keep(Gap { from: gap.from, to: end });
-            self.keep(Gap { from: end, to: gap.to });
+            self.keep_if_long(Gap { from: gap.from, to: end });
+            self.keep_if_long(Gap { from: end, to: gap.to });
         }
     }
 
-    /// Folds slots; all commits until then must have been noted.
-    pub(crate) fn fold(&mut self, until: u64) {
-        let next = until / SLOT;
+    /// Closes slots; all commits until then must have been recorded.
+    pub(crate) fn close_slots(&mut self, until: u64) {
+        let next = until / SLOT_NANOS;
         while self.first < next {
             let Some(slot) = self.slots.pop_front() else {
                 self.first = next;
                 return;
             };
-            self.fold_slot(slot);
+            self.close_slot(slot);
             self.first += 1;
         }
     }
 
-    fn fold_slot(&mut self, slot: Slot) {
+    fn close_slot(&mut self, slot: Slot) {
         if slot.first == u32::MAX {
             return;
         }
-        let began = self.first * SLOT;
+        let began = self.first * SLOT_NANOS;
         let span = CommitSpan(began + u64::from(slot.first), began + u64::from(slot.last));
-        self.keep(Gap { from: self.edge, to: span.0 });
-        self.edge = span.1;
+        self.keep_if_long(Gap { from: self.last_commit, to: span.0 });
+        self.last_commit = span.1;
         if let Some(spans) = &mut self.spans {
             spans.push(span);
         }
     }
 
-    fn keep(&mut self, gap: Gap) {
+    fn keep_if_long(&mut self, gap: Gap) {
         let at = self.longest.partition_point(|known| known.length() >= gap.length());
-        if at < KEPT {
+        if at < GAPS_MAX {
             self.longest.insert(at, gap);
-            self.longest.truncate(KEPT);
+            self.longest.truncate(GAPS_MAX);
         }
     }
 
     /// The longest times without a commit in a window of this length, longest first. Its opening
     /// and its end bound gaps as commits do.
     pub(crate) fn longest(&self, window: u64) -> Vec<CommitGap> {
-        let mut all = self.clone();
-        all.fold(u64::MAX);
-        if all.edge < window {
-            all.keep(Gap { from: all.edge, to: window });
+        let mut gaps = self.clone();
+        gaps.close_slots(u64::MAX);
+        if gaps.last_commit < window {
+            gaps.keep_if_long(Gap { from: gaps.last_commit, to: window });
         }
         // Answers may come after the end of the window.
-        let inside = all.longest.iter().filter(|gap| gap.from < window);
-        let mut gaps: Vec<CommitGap> = inside
+        let inside = gaps.longest.iter().filter(|gap| gap.from < window);
+        let mut longest: Vec<CommitGap> = inside
             .map(|gap| CommitGap {
                 at: Nanos(gap.from),
                 length: Nanos(gap.to.min(window) - gap.from),
             })
             .collect();
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.length));
-        gaps
+        longest.sort_by_key(|gap| std::cmp::Reverse(gap.length));
+        longest
     }
 }
 
@@ -161,14 +161,14 @@ mod tests {
 
     fn longest(commits: &[u64], window: u64) -> (u64, u64) {
         let mut gaps = Gaps::default();
-        commits.iter().for_each(|commit| gaps.note(*commit));
+        commits.iter().for_each(|commit| gaps.record(*commit));
         let gap = gaps.longest(window)[0];
         (gap.at.0, gap.length.0)
     }
 
     #[test]
     fn bounds_of_a_gap_are_commits_or_the_windows_own() {
-        let ms = SLOT;
+        let ms = SLOT_NANOS;
         assert_eq!(longest(&[], 50 * ms), (0, 50 * ms), "nothing committed at all");
         assert_eq!(longest(&[7 * ms + 3, 8 * ms], 10 * ms), (0, 7 * ms + 3), "before the first");
         assert_eq!(longest(&[ms, 2 * ms + 9], 10 * ms), (2 * ms + 9, 8 * ms - 9), "after the last");
@@ -186,23 +186,23 @@ mod tests {
     #[test]
     fn a_sample_that_comes_late_ends_the_gap_that_it_falls_into() {
         let mut gaps = Gaps::default();
-        gaps.note(0);
-        gaps.note(100 * SLOT);
-        gaps.fold(500 * SLOT);
-        gaps.note(30 * SLOT);
-        gaps.note(450 * SLOT);
+        gaps.record(0);
+        gaps.record(100 * SLOT_NANOS);
+        gaps.close_slots(500 * SLOT_NANOS);
+        gaps.record(30 * SLOT_NANOS);
+        gaps.record(450 * SLOT_NANOS);
         let lengths: Vec<u64> =
-            gaps.longest(500 * SLOT).iter().map(|gap| gap.length.0 / SLOT).collect();
+            gaps.longest(500 * SLOT_NANOS).iter().map(|gap| gap.length.0 / SLOT_NANOS).collect();
         assert_eq!(lengths[..4], [350, 70, 50, 30]);
     }
 
     proptest! {
         #[test]
         fn gaps_of_a_millisecond_and_more_are_exact_however_samples_come(
-            mut commits in prop::collection::vec(0_u64..400 * SLOT, 1..60),
+            mut commits in prop::collection::vec(0_u64..400 * SLOT_NANOS, 1..60),
             folds in prop::collection::vec(0_u64..400, 0..6),
         ) {
-            let window = 400 * SLOT;
+            let window = 400 * SLOT_NANOS;
             let mut sorted = commits.clone();
             sorted.sort_unstable();
             let mut bounds = vec![0];
@@ -213,14 +213,14 @@ mod tests {
             // What is folded is complete; within that, samples come in any order.
             for fold in folds {
                 let (ready, rest): (Vec<u64>, Vec<u64>) =
-                    commits.into_iter().partition(|commit| *commit < fold * SLOT);
-                ready.iter().for_each(|commit| gaps.note(*commit));
-                gaps.fold(fold * SLOT);
+                    commits.into_iter().partition(|commit| *commit < fold * SLOT_NANOS);
+                ready.iter().for_each(|commit| gaps.record(*commit));
+                gaps.close_slots(fold * SLOT_NANOS);
                 commits = rest;
             }
-            commits.iter().for_each(|commit| gaps.note(*commit));
+            commits.iter().for_each(|commit| gaps.record(*commit));
             let found = gaps.longest(window)[0].length.0;
-            prop_assert!(found == expected || (expected < SLOT && found <= expected), "{found} {expected}");
+            prop_assert!(found == expected || (expected < SLOT_NANOS && found <= expected), "{found} {expected}");
         }
     }
 }

@@ -18,7 +18,7 @@ const SECOND: u64 = 1_000_000_000;
 const OPENS: u64 = 3 * SECOND / 2;
 const CLOSES: u64 = OPENS + 6 * SECOND;
 /// Seconds after which intervals are collected: the last is before the window closes.
-const LOOKS: u64 = 7;
+const SECONDS_COLLECTED: u64 = 7;
 
 fn kinds() -> SampleNames {
     SampleNames {
@@ -62,15 +62,15 @@ fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
 /// is not complete when the trial ends.
 fn collect(collector: &mut Collector, samples: &[Sample]) -> Vec<IntervalRecord> {
     let mut intervals = Vec::new();
-    for second in 1..=LOOKS {
+    for second in 1..=SECONDS_COLLECTED {
         let now = second * SECOND;
         let is_new = |it: &&Sample| it.end() < now && it.end() + SECOND >= now;
-        collector.take(&samples.iter().filter(is_new).copied().collect::<Vec<_>>());
-        intervals.extend(std::iter::from_fn(|| collector.complete(now)));
+        collector.add_samples(&samples.iter().filter(is_new).copied().collect::<Vec<_>>());
+        intervals.extend(std::iter::from_fn(|| collector.pop_complete(now)));
     }
-    let is_left = |it: &&Sample| it.end() >= LOOKS * SECOND;
-    collector.take(&samples.iter().filter(is_left).copied().collect::<Vec<_>>());
-    intervals.extend(collector.rest(CLOSES));
+    let is_left = |it: &&Sample| it.end() >= SECONDS_COLLECTED * SECOND;
+    collector.add_samples(&samples.iter().filter(is_left).copied().collect::<Vec<_>>());
+    intervals.extend(collector.drain_remaining(CLOSES));
     intervals
 }
 
@@ -79,22 +79,22 @@ fn as_text(collector: &Collector, intervals: &[IntervalRecord]) -> String {
     let of_interval = |it: &IntervalRecord| {
         let transactions: Vec<u64> = it.transactions.iter().map(|(_, all)| all.len()).collect();
         let statements: Vec<u64> = it.statements.iter().map(|(_, all)| all.len()).collect();
-        let percentiles = [50.0, 99.0].map(|at| percentile(&it.transaction, at));
+        let percentiles = [50.0, 99.0].map(|at| percentile(&it.response_times, at));
         format!(
             "{:?} {} {} {:?} {} {:?} {} {:?} {:?} {transactions:?} {statements:?} {percentiles:?}\n",
             (it.start, it.length, it.is_warmup),
             it.failed,
             it.retries,
             it.outcomes,
-            it.errors,
+            it.statement_errors,
             it.errors_by_kind,
             it.reconnects,
             it.latency,
-            it.transaction.len(),
+            it.response_times.len(),
         )
     };
     let intervals: String = intervals.iter().map(of_interval).collect();
-    let recorded = collector.transaction.iter_recorded();
+    let recorded = collector.response_times.iter_recorded();
     let recorded: Vec<(u64, u64)> =
         recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
     let is_open = true;
@@ -113,31 +113,34 @@ fn as_text(collector: &Collector, intervals: &[IntervalRecord]) -> String {
 }
 
 /// Puts together what generators collect, on the way of a message.
-fn merged(parts: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
+fn merged(by_generator: &[Vec<Sample>]) -> (Collector, Vec<IntervalRecord>) {
     let mut sum = collector();
-    let mut all = Vec::new();
-    for samples in parts {
-        let mut part = collector().of_part();
-        let intervals = collect(&mut part, samples);
-        let text = serde_json::to_string(&(intervals, part.into_state())).expect("it is data");
+    let mut generators = Vec::new();
+    for samples in by_generator {
+        let mut of_generator = collector().mergeable();
+        let intervals = collect(&mut of_generator, samples);
+        let text =
+            serde_json::to_string(&(intervals, of_generator.into_state())).expect("it is data");
         let (intervals, collector): (Vec<IntervalRecord>, CollectorState) =
             serde_json::from_str(&text).expect("what was written can be read");
         assert!(collector.fits(2) && intervals.iter().all(|interval| sum.fits(interval)));
-        all.push((intervals, collector));
+        generators.push((intervals, collector));
     }
     let mut intervals = Vec::new();
-    for second in 1..=LOOKS + 1 {
-        for (part, _) in &all {
+    for second in 1..=SECONDS_COLLECTED + 1 {
+        for (intervals, _) in &generators {
             let is_new = |it: &&IntervalRecord| {
                 let end = it.start.0 + it.length.0;
                 end <= second * SECOND && end > (second - 1) * SECOND
             };
-            part.iter().filter(is_new).for_each(|interval| sum.merge(interval));
+            intervals.iter().filter(is_new).for_each(|interval| sum.merge(interval));
         }
-        intervals.extend(std::iter::from_fn(|| sum.complete(second.min(LOOKS) * SECOND)));
+        intervals.extend(std::iter::from_fn(|| {
+            sum.pop_complete(second.min(SECONDS_COLLECTED) * SECOND)
+        }));
     }
-    all.iter().for_each(|(_, collector)| sum.merge_state(collector));
-    intervals.extend(sum.rest(CLOSES));
+    generators.iter().for_each(|(_, collector)| sum.merge_state(collector));
+    intervals.extend(sum.drain_remaining(CLOSES));
     (sum, intervals)
 }
 
@@ -149,19 +152,19 @@ proptest! {
             (0_u8..14, 0_u16..2, 0..CLOSES, 1_u64..4 * SECOND, 0_usize..4), 0..400),
         generators in 1_usize..5,
     ) {
-        let mut parts = vec![Vec::new(); generators];
-        let mut whole = Vec::new();
+        let mut by_generator = vec![Vec::new(); generators];
+        let mut all = Vec::new();
         for (kind, name, end, duration, generator) in drawn {
             let sample = sample(kind, name, end, duration);
-            whole.push(sample);
-            parts[generator % generators].push(sample);
+            all.push(sample);
+            by_generator[generator % generators].push(sample);
         }
         let mut one = collector();
-        let expected = collect(&mut one, &whole);
-        let (sum, found) = merged(&parts);
+        let expected = collect(&mut one, &all);
+        let (sum, found) = merged(&by_generator);
         prop_assert_eq!(as_text(&sum, &found), as_text(&one, &expected));
 
-        let mut times: Vec<u64> = whole
+        let mut times: Vec<u64> = all
             .iter()
             .filter(|it| it.is_counted() && it.occurrence() == Occurrence::Committed)
             .map(|it| it.duration())
@@ -169,7 +172,7 @@ proptest! {
         times.sort_unstable();
         for percentage in [50.0, 95.0, 99.0].into_iter().filter(|_| !times.is_empty()) {
             let pooled = times[rank(times.len() as u64, percentage) as usize - 1];
-            let found = percentile(&sum.transaction, percentage);
+            let found = percentile(&sum.response_times, percentage);
             prop_assert!(pooled <= found && found as f64 <= pooled as f64 * 1.001 + 1.0);
         }
     }

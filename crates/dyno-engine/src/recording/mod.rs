@@ -5,15 +5,15 @@
 //! * `gaps`: the longest times without a commit;
 //! * `collector`: histograms of the whole window and of each interval, made from samples;
 //! * `stages`: results of each stage of a load;
-//! * [`shares`]: the work of each client, readable while it runs.
+//! * [`client_statistics`]: statistics of each client, readable while it runs.
 
+pub mod client_statistics;
 pub(crate) mod collector;
 mod gaps;
 #[cfg(test)]
 mod merging;
 pub(crate) mod recorder;
 mod sample;
-pub mod shares;
 pub(crate) mod stages;
 
 pub(crate) use collector::Collector;

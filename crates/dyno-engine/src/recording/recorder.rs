@@ -31,8 +31,8 @@ pub(crate) const SMALL_BATCH: usize = 256;
 /// A batch that was filled sooner than this is too small, nanoseconds: handing over costs a system
 /// call.
 const FILLED_SOON: u64 = 2_000_000;
-/// Most samples that one call of [`SharedRecorder::note`] adds.
-const SAMPLES_PER_NOTE: usize = 8;
+/// Maximum number of samples that one call of [`SharedRecorder::record`] adds.
+const SAMPLES_PER_RECORD: usize = 8;
 
 /// The index for transactions without a name.
 pub(crate) const UNNAMED: u16 = 0;
@@ -61,7 +61,7 @@ pub struct Totals {
     pub sent: Vec<u64>,
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window
-    /// ([`crate::window::Window::share`]).
+    /// ([`crate::window::Window::measured_share`]).
     pub work: f64,
     /// Totals by transaction name, if there are names.
     pub by_name: Vec<NameTotals>,
@@ -104,7 +104,7 @@ impl Totals {
         mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
     }
 
-    /// The part that belongs to the transactions of these names. Statements are not separated by
+    /// The totals of the transactions of these names. Statements are not separated by
     /// name.
     pub(crate) fn of_names(&self, names: Range<usize>) -> Self {
         let mut sum = NameTotals::default();
@@ -135,7 +135,7 @@ pub(crate) struct StatementOk {
 /// The counters and samples of one worker.
 pub(crate) struct Recorder {
     samples: Vec<Sample>,
-    batch: usize,
+    batch_size: usize,
     /// Number of batches sent to the channel.
     pub(crate) batches_sent: u64,
     pub(crate) counters: TrialCounters,
@@ -159,7 +159,7 @@ impl Recorder {
         let statements: Vec<StatementCount> = kinds.statements.iter().map(statement).collect();
         Self {
             samples: Vec::with_capacity(batch),
-            batch,
+            batch_size: batch,
             batches_sent: 0,
             totals: Totals {
                 sent: vec![0; statements.len()],
@@ -218,21 +218,21 @@ impl Recorder {
         if period.is_measured() {
             self.counters.started += 1;
             self.counters.attempts += 1;
-            self.of(name, |count| count.started += 1);
+            self.with_counts(name, |count| count.started += 1);
         }
     }
 
     #[inline]
-    fn of(&mut self, name: u16, count: impl FnOnce(&mut TransactionCount)) {
+    fn with_counts(&mut self, name: u16, update: impl FnOnce(&mut TransactionCount)) {
         if let Some(of_name) = self.counters.transactions.get_mut(usize::from(name)) {
-            count(of_name);
+            update(of_name);
         }
     }
 
     #[inline]
-    fn with_totals(&mut self, name: u16, count: impl FnOnce(&mut NameTotals)) {
+    fn with_totals(&mut self, name: u16, update: impl FnOnce(&mut NameTotals)) {
         if let Some(of_name) = self.totals.by_name.get_mut(usize::from(name)) {
-            count(of_name);
+            update(of_name);
         }
     }
 
@@ -256,7 +256,7 @@ impl Recorder {
         });
         if period.is_measured() {
             self.counters.committed += 1;
-            self.of(name, |count| count.committed += 1);
+            self.with_counts(name, |count| count.committed += 1);
         }
         self.record_activity(end);
         let duration = end.saturating_sub(start);
@@ -267,7 +267,7 @@ impl Recorder {
 
     pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, period: Period) {
         if period.is_measured() {
-            self.of(name, |count| count.retries += 1);
+            self.with_counts(name, |count| count.retries += 1);
             self.counters.attempts += 1;
             self.counters.retries += 1;
             *self.counters.retries_by_kind.entry(kind).or_default() += 1;
@@ -295,7 +295,7 @@ impl Recorder {
             self.counters.failed += 1;
             self.counters.in_doubt += u64::from(is_in_doubt);
             *self.counters.failed_by_kind.entry(kind).or_default() += 1;
-            self.of(name, |count| count.failed += 1);
+            self.with_counts(name, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
         self.samples.push(
@@ -371,17 +371,17 @@ impl Recorder {
     }
 
     /// Enlarges the next batch if this one was filled quickly.
-    fn fit_batch(&mut self) {
+    fn enlarge_small_batch(&mut self) {
         if let [first, .., last] = self.samples.as_slice()
             && last.end().saturating_sub(first.end()) < FILLED_SOON
         {
-            self.batch = (2 * self.batch).min(BATCH.max(self.batch));
+            self.batch_size = (2 * self.batch_size).min(BATCH.max(self.batch_size));
         }
     }
 
     /// An empty vector with room for a batch.
     pub(crate) fn empty_batch(&self) -> Vec<Sample> {
-        Vec::with_capacity(self.batch)
+        Vec::with_capacity(self.batch_size)
     }
 
     /// The final counters: transactions that started and did not end are unfinished.
@@ -427,16 +427,16 @@ impl SharedRecorder {
     /// Records something. A full batch is sent; when the coordinator is behind, the worker waits
     /// for it without holding the lock.
     #[inline]
-    pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
+    pub(crate) fn record<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
         self.record_and_flush(write).0
     }
 
-    /// As [`Self::note`]; also returns true when a batch was sent, which may have taken time.
+    /// As [`Self::record`]; also returns true when a batch was sent, which may have taken time.
     #[inline]
     pub(crate) fn record_and_flush<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
         let mut recorder = lock(&self.recorder);
         let result = write(&mut recorder);
-        let is_full = recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch;
+        let is_full = recorder.samples.len() + SAMPLES_PER_RECORD > recorder.batch_size;
         if is_full {
             self.send_batch(recorder);
         }
@@ -445,7 +445,7 @@ impl SharedRecorder {
 
     #[cold]
     fn send_batch(&self, mut recorder: MutexGuard<'_, Recorder>) {
-        recorder.fit_batch();
+        recorder.enlarge_small_batch();
         let empty = recorder.empty_batch();
         let samples = std::mem::replace(&mut recorder.samples, empty);
         recorder.batches_sent += 1;
@@ -544,7 +544,7 @@ mod tests {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
         let shared = SharedRecorder::new(3, &SampleNames::default(), 32, sender);
         for end in 0..100 {
-            shared.note(|recorder| recorder.committed(0, 0, end, 1.0, Period::Measured));
+            shared.record(|recorder| recorder.committed(0, 0, end, 1.0, Period::Measured));
         }
         let mut rest = Vec::new();
         lock(&shared.inner()).take_samples(&mut rest);

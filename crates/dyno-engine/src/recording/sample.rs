@@ -144,8 +144,8 @@ impl Sample {
     }
 }
 
-fn failure(place: u64) -> FailureKind {
-    FailureKind::ALL[place as usize]
+fn failure(index: u64) -> FailureKind {
+    FailureKind::ALL[index as usize]
 }
 
 #[cfg(test)]

@@ -34,14 +34,14 @@ impl StageTally {
     }
 
     /// Processes a sample.
-    pub(super) fn take(&mut self, sample: Sample) {
+    pub(super) fn record(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
         match sample.occurrence() {
             Occurrence::Committed => self.committed(end, duration, sample.is_counted()),
             Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped
                 if sample.is_counted() =>
             {
-                self.lost(end, duration);
+                self.record_uncommitted(end, duration);
             }
             _ => {}
         }
@@ -59,22 +59,22 @@ impl StageTally {
     }
 
     /// Records the last observation of a counted transaction that did not commit, at this age.
-    pub(crate) fn lost(&mut self, seen: u64, age: u64) {
+    pub(crate) fn record_uncommitted(&mut self, seen: u64, age: u64) {
         if let Some(index) = self.index(seen.saturating_sub(age)).filter(|_| self.is_open) {
             latency::record(&mut self.stages[index].1.censored, age);
         }
     }
 
     /// Commits and response times of each stage.
-    pub(crate) fn into_parts(self) -> Vec<(u64, Responses)> {
+    pub(crate) fn into_results(self) -> Vec<(u64, Responses)> {
         self.stages
     }
 
     /// Adds those of another generator.
-    pub(crate) fn add(&mut self, parts: &[(u64, Responses)]) {
-        for ((committed, responses), part) in self.stages.iter_mut().zip(parts) {
-            *committed += part.0;
-            responses.add(&part.1);
+    pub(crate) fn add(&mut self, results: &[(u64, Responses)]) {
+        for ((committed, responses), other) in self.stages.iter_mut().zip(results) {
+            *committed += other.0;
+            responses.add(&other.1);
         }
     }
 
@@ -133,12 +133,12 @@ mod tests {
     #[test]
     fn lost_transactions_count_in_the_stage_they_were_due_in() {
         let mut tally = tally(LoadBy::Rate);
-        tally.lost(1_600, 1_000);
-        tally.lost(1_600, 500);
-        tally.lost(1_600, 0);
+        tally.record_uncommitted(1_600, 1_000);
+        tally.record_uncommitted(1_600, 500);
+        tally.record_uncommitted(1_600, 0);
         assert_eq!(found(&tally), [(0, 1, 1), (0, 1, 1)]);
         let mut closed = self::tally(LoadBy::Clients);
-        closed.lost(1_600, 1_000);
+        closed.record_uncommitted(1_600, 1_000);
         assert_eq!(found(&closed), [(0, 0, 0), (0, 0, 0)], "nobody else waited for it");
     }
 }

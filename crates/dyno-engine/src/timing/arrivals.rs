@@ -10,7 +10,7 @@
 use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
 use crate::window::{Period, Window};
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::LoadProfile;
 use dyno_model::sync::lock;
@@ -22,28 +22,36 @@ use std::sync::{Arc, Mutex};
 /// cumulative rate grows from one arrival to the next by an exponential variable with mean 1, for
 /// even spacing by 1.
 #[derive(Debug, Clone)]
-struct Sequence {
+struct ArrivalSequence {
     random: Random,
     spacing: Spacing,
     profile: Arc<LoadProfile>,
     /// The clients whose arrivals these are; all others are drawn and passed over, so that several
     /// generators have the arrivals of one.
-    share: GeneratorShare,
+    subset: ClientSubset,
     /// Arrivals drawn, those of other generators included.
     drawn: u64,
     /// Area under the curve up to the next arrival, and its position on the curve.
     area: f64,
-    piece: usize,
+    profile_index: usize,
     /// The next arrival, nanoseconds since the epoch.
     next: u64,
 }
 
-impl Sequence {
-    fn new(seed: u64, spacing: Spacing, profile: LoadProfile, share: GeneratorShare) -> Self {
+impl ArrivalSequence {
+    fn new(seed: u64, spacing: Spacing, profile: LoadProfile, subset: ClientSubset) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
         let profile = Arc::new(profile);
-        let mut sequence =
-            Self { random, spacing, profile, share, drawn: 0, area: 0.0, piece: 0, next: 0 };
+        let mut sequence = Self {
+            random,
+            spacing,
+            profile,
+            subset,
+            drawn: 0,
+            area: 0.0,
+            profile_index: 0,
+            next: 0,
+        };
         sequence.advance();
         sequence
     }
@@ -63,11 +71,11 @@ impl Sequence {
                 Spacing::Even => 1.0,
             };
             self.drawn += 1;
-            if self.share.has_item(self.drawn - 1) {
+            if self.subset.contains_item(self.drawn - 1) {
                 break;
             }
         }
-        self.next = self.profile.reaches(self.area, &mut self.piece);
+        self.next = self.profile.reaches(self.area, &mut self.profile_index);
     }
 }
 
@@ -101,9 +109,9 @@ pub(crate) enum NextStart {
     /// Open loop: when it is due, unless everything has ended by then.
     Due(TransactionStart),
     /// Open loop: there are no further arrivals; the client waits for the end of the window.
-    Rest,
+    WaitForEnd,
     /// Open loop: the client's work is done.
-    Over,
+    Done,
 }
 
 impl NextStart {
@@ -128,12 +136,12 @@ impl NextStart {
 
     /// Until when the client waits, nanoseconds since the epoch.
     #[inline]
-    pub(crate) fn waits_until(self, window: &Window) -> Option<u64> {
+    pub(crate) fn wait_until(self, window: &Window) -> Option<u64> {
         match self {
             Self::From(from) => Some(from.min(window.closes())),
             Self::Due(begun) => Some(begun.start),
-            Self::Rest => Some(window.closes()),
-            Self::Now(_) | Self::Over => None,
+            Self::WaitForEnd => Some(window.closes()),
+            Self::Now(_) | Self::Done => None,
         }
     }
 
@@ -150,11 +158,11 @@ impl NextStart {
             Self::Now(now) => TransactionStart::at_once(window, now, counted),
             Self::From(_) => TransactionStart::at_once(window, window.now(), counted),
             Self::Due(begun) if window.is_stopped() => {
-                arrivals?.give_back(begun.start);
+                arrivals?.return_arrival(begun.start);
                 None
             }
             Self::Due(begun) => Some(begun),
-            Self::Rest | Self::Over => None,
+            Self::WaitForEnd | Self::Done => None,
         }
     }
 }
@@ -162,23 +170,23 @@ impl NextStart {
 /// The schedule that all clients of an open loop take their transactions from.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
-    state: Mutex<State>,
-    origin: Sequence,
+    state: Mutex<ScheduleState>,
+    origin: ArrivalSequence,
 }
 
 #[derive(Debug)]
-struct State {
-    sequence: Sequence,
+struct ScheduleState {
+    sequence: ArrivalSequence,
     taken: u64,
     /// Arrival times that were taken but not started; a client gives back at most one, its last.
-    given_back: Vec<u64>,
+    returned: Vec<u64>,
 }
 
 impl Arrivals {
-    /// The schedule of a load, or of a share of its clients; `None` in a closed loop.
-    pub(crate) fn of(load: &LoadPlan, seed: u64, share: GeneratorShare) -> Option<Self> {
-        let origin = Sequence::new(seed, load.spacing, load.offered()?, share);
-        let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
+    /// The schedule of a load, or of a subset of its clients; `None` in a closed loop.
+    pub(crate) fn of(load: &LoadPlan, seed: u64, subset: ClientSubset) -> Option<Self> {
+        let origin = ArrivalSequence::new(seed, load.spacing, load.offered()?, subset);
+        let state = ScheduleState { sequence: origin.clone(), taken: 0, returned: Vec::new() };
         Some(Self { state: Mutex::new(state), origin })
     }
 
@@ -187,15 +195,15 @@ impl Arrivals {
     /// transaction that must not start.
     fn next_start(&self, window: &Window, counted: u64) -> NextStart {
         let now = window.now();
-        if window.is_spent(counted) || now >= window.ends() {
-            return NextStart::Over;
+        if window.has_client_finished(counted) || now >= window.admission_ends() {
+            return NextStart::Done;
         }
-        let Some(at) = self.take(window.closes()) else { return NextStart::Rest };
+        let Some(at) = self.take(window.closes()) else { return NextStart::WaitForEnd };
         match TransactionStart::at_once(window, at, counted) {
             Some(begun) => NextStart::Due(TransactionStart { client_was_idle: now < at, ..begun }),
             None => {
-                self.give_back(at);
-                NextStart::Over
+                self.return_arrival(at);
+                NextStart::Done
             }
         }
     }
@@ -215,16 +223,16 @@ impl Arrivals {
 
     /// Returns an arrival that was taken but not started. A client that gives one back takes no
     /// other.
-    fn give_back(&self, at: u64) {
+    fn return_arrival(&self, at: u64) {
         let mut state = lock(&self.state);
         state.taken -= 1;
-        state.given_back.push(at);
+        state.returned.push(at);
     }
 
     /// Times of the arrivals in `[from, until)` that no client started.
     pub(crate) fn unstarted(&self, from: u64, until: u64) -> Vec<u64> {
         let state = lock(&self.state);
-        let (mut sequence, mut times) = (state.sequence.clone(), state.given_back.clone());
+        let (mut sequence, mut times) = (state.sequence.clone(), state.returned.clone());
         drop(state);
         while sequence.next < until {
             times.push(sequence.next);
@@ -240,21 +248,21 @@ impl Arrivals {
     }
 
     /// A counter of due arrivals, from the beginning.
-    pub(crate) fn due(&self) -> Due {
-        Due { sequence: self.origin.clone(), count: 0 }
+    pub(crate) fn due_counter(&self) -> DueCounter {
+        DueCounter { sequence: self.origin.clone(), count: 0 }
     }
 }
 
 /// Counts the transactions that are due by a time.
 #[derive(Debug)]
-pub(crate) struct Due {
-    sequence: Sequence,
+pub(crate) struct DueCounter {
+    sequence: ArrivalSequence,
     count: u64,
 }
 
-impl Due {
+impl DueCounter {
     /// Arrivals up to a time, nanoseconds since the epoch; times must not go back.
-    pub(crate) fn by(&mut self, time: u64) -> u64 {
+    pub(crate) fn count_until(&mut self, time: u64) -> u64 {
         while self.sequence.next <= time {
             self.sequence.advance();
             self.count += 1;
@@ -265,15 +273,15 @@ impl Due {
 
 /// Longest think time as a multiple of its mean: one exponential time in 22,000 is longer. As in
 /// TPC-C (clause 5.2.5.4).
-const THINK_MAX: f64 = 10.0;
+const THINK_TIME_MAX_MEANS: f64 = 10.0;
 
 /// Think time before a transaction, nanoseconds; 0 without a `mean`. A client also waits before its
 /// first transaction, so that clients do not start simultaneously.
-pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
+pub(crate) fn think_time(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
     let Some(mean) = mean else { return 0 };
     // 1 - u is never 0.
     let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
-    (mean.0 as f64 * times.min(THINK_MAX)) as u64
+    (mean.0 as f64 * times.min(THINK_TIME_MAX_MEANS)) as u64
 }
 
 #[cfg(test)]
@@ -288,17 +296,17 @@ mod tests {
     fn at(seed: u64, rate: f64) -> Arrivals {
         let load =
             LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
-        Arrivals::of(&load, seed, GeneratorShare::whole(1)).expect("an open loop")
+        Arrivals::of(&load, seed, ClientSubset::whole(1)).expect("an open loop")
     }
 
     /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second
     /// of warm-up before.
     fn staged(spacing: Spacing) -> Arrivals {
-        shared(spacing, GeneratorShare::whole(1))
+        of_subset(spacing, ClientSubset::whole(1))
     }
 
-    /// The same for a share of the clients.
-    fn shared(spacing: Spacing, share: GeneratorShare) -> Arrivals {
+    /// The same for a subset of the clients.
+    fn of_subset(spacing: Spacing, subset: ClientSubset) -> Arrivals {
         let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
         let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
         let stages = vec![Stage { name: "1".to_owned(), segments: segments.to_vec() }];
@@ -308,7 +316,7 @@ mod tests {
             stages: Some(Stages { by: LoadBy::Rate, stages }),
             ..LoadPlan::new(StopRule::Duration(Nanos(120 * SECOND)))
         };
-        Arrivals::of(&load, 3, share).expect("an open loop")
+        Arrivals::of(&load, 3, subset).expect("an open loop")
     }
 
     /// Mean and variance of gaps.
@@ -333,14 +341,14 @@ mod tests {
     #[test]
     fn arrivals_follow_the_profile_of_the_rate() {
         let arrivals = staged(Spacing::Poisson);
-        let mut due = arrivals.due();
+        let mut due = arrivals.due_counter();
         let mut before = 0;
         // Expected until then, warm-up at the first rate; five standard deviations of a Poisson
         // number.
         for (second, expected) in
             [(1, 100.0), (51, 7_500.0), (101, 12_500.0), (111, 0.0), (121, 10_000.0)]
         {
-            let by = due.by(second * SECOND);
+            let by = due.count_until(second * SECOND);
             let found = (by - before) as f64;
             assert!((found - expected).abs() <= 5.0 * f64::sqrt(expected), "{found} by {second} s");
             before = by;
@@ -363,7 +371,7 @@ mod tests {
         for spacing in [Spacing::Poisson, Spacing::Even] {
             let whole = times(staged(spacing));
             for generators in [2, 3, 8] {
-                let part = |it| times(shared(spacing, GeneratorShare::new(11, it, generators)));
+                let part = |it| times(of_subset(spacing, ClientSubset::new(11, it, generators)));
                 let parts: Vec<Vec<u64>> = (0..generators).map(part).collect();
                 // Client 0 of generator 0 has every eleventh arrival, its others likewise.
                 assert!(parts.iter().all(|part| part.len() * 11 >= whole.len() * 10 / 11));
@@ -377,8 +385,8 @@ mod tests {
     #[test]
     fn even_arrivals_come_at_equal_distances() {
         let arrivals = staged(Spacing::Even);
-        let mut due = arrivals.due();
-        let found = [1, 51, 101, 111, 121].map(|second| due.by(second * SECOND));
+        let mut due = arrivals.due_counter();
+        let found = [1, 51, 101, 111, 121].map(|second| due.count_until(second * SECOND));
         assert_eq!(found, [100, 7_600, 20_100, 20_100, 30_100]);
         let last: Vec<u64> = (20_101..20_104).map(|n| arrivals.origin.clone().nth(n)).collect();
         assert_eq!(
@@ -390,14 +398,14 @@ mod tests {
     #[test]
     fn due_count_equals_the_number_of_arrivals_taken() {
         let arrivals = at(3, 500.0);
-        let mut due = arrivals.due();
+        let mut due = arrivals.due_counter();
         let second = SECOND;
-        let in_a_second = due.by(second);
+        let in_a_second = due.count_until(second);
         assert!((400..600).contains(&in_a_second), "{in_a_second}");
         let taken = std::iter::from_fn(|| arrivals.take(second + 1)).count() as u64;
         assert_eq!((taken, arrivals.taken()), (in_a_second, in_a_second));
         assert_eq!(arrivals.take(second + 1), None, "what comes after the end is nobody's");
-        arrivals.give_back(7);
+        arrivals.return_arrival(7);
         assert_eq!(arrivals.taken(), in_a_second - 1);
     }
 
@@ -405,7 +413,7 @@ mod tests {
     fn unstarted_arrivals_are_those_returned_or_never_taken() {
         let arrivals = at(3, 500.0);
         let times: Vec<u64> = (0..10).map(|_| arrivals.take(u64::MAX).expect("no end")).collect();
-        arrivals.give_back(times[4]);
+        arrivals.return_arrival(times[4]);
         let next = arrivals.origin.clone().nth(10);
         assert_eq!(arrivals.unstarted(0, next + 1), [times[4], next]);
         assert_eq!(arrivals.unstarted(0, next), [times[4]]);
@@ -414,8 +422,8 @@ mod tests {
 
     #[test]
     fn a_rate_may_be_a_fraction() {
-        let mut due = at(1, 0.5).due();
-        let in_an_hour = due.by(3_600_000_000_000);
+        let mut due = at(1, 0.5).due_counter();
+        let in_an_hour = due.count_until(3_600_000_000_000);
         assert!((1_600..2_000).contains(&in_an_hour), "{in_an_hour}");
     }
 
@@ -423,7 +431,7 @@ mod tests {
     fn think_times_are_exponential_and_reproducible() {
         let mean = Some(Nanos(1_000_000));
         let times: Vec<f64> = (0..100_000)
-            .map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)
+            .map(|n| think_time(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)
             .collect();
         let average = times.iter().sum::<f64>() / times.len() as f64;
         let variance =
@@ -433,9 +441,9 @@ mod tests {
             (average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045,
             "{average} {variance}"
         );
-        assert!(times.iter().all(|time| *time <= THINK_MAX));
-        assert_eq!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 4));
-        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 5));
-        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(4), 4));
+        assert!(times.iter().all(|time| *time <= THINK_TIME_MAX_MEANS));
+        assert_eq!(think_time(mean, 7, ClientId(3), 4), think_time(mean, 7, ClientId(3), 4));
+        assert_ne!(think_time(mean, 7, ClientId(3), 4), think_time(mean, 7, ClientId(3), 5));
+        assert_ne!(think_time(mean, 7, ClientId(3), 4), think_time(mean, 7, ClientId(4), 4));
     }
 }

@@ -1,7 +1,7 @@
 //! The measured window: when measuring begins and ends, and which transactions may still start.
 
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
 use dyno_model::stages::LoadProfile;
@@ -13,9 +13,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Rest of the grace period after the user has requested the end: most transactions end in it, and
-/// it is too short to be noticed.
-const REST: Duration = Duration::from_millis(500);
+/// Length of the grace period after the user has requested the end: most transactions end in it,
+/// and it is too short to be noticed.
+const SHORTENED_GRACE: Duration = Duration::from_millis(500);
 
 /// Nanoseconds of the clock that [`Instant`] uses on Linux. The arithmetic of instants takes more
 /// instructions than the clock itself, and each statement reads it twice.
@@ -48,12 +48,12 @@ pub struct Window {
     stop: StopRule,
     /// Number of transactions requested under [`StopRule::Transactions`]; number of transactions
     /// admitted and not given back under [`StopRule::Rows`].
-    taken: AtomicU64,
+    admitted: AtomicU64,
     /// Transactions needed for the table to reach its target, under [`StopRule::Rows`].
     until_target: u64,
     is_stopped: AtomicBool,
     /// Time after which no transaction starts: the closing, or an earlier stop.
-    ends: AtomicU64,
+    admission_ends: AtomicU64,
     reason: Mutex<Option<Reason>>,
     /// Number of active clients over time, if it is not always all of them.
     active_clients: Option<LoadProfile>,
@@ -102,26 +102,26 @@ impl Window {
             grace_ends: AtomicU64::new(closes.saturating_add(load.grace.0)),
             grace: load.grace.0,
             stop: load.stop,
-            taken: AtomicU64::new(0),
+            admitted: AtomicU64::new(0),
             until_target: match load.stop {
                 StopRule::Rows(rows) => growth.map_or(rows, |growth| growth.commits_until(rows)),
                 _ => 0,
             },
             is_stopped: AtomicBool::new(false),
-            ends: AtomicU64::new(closes),
+            admission_ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
             active_clients: load.active_clients(),
             think: load.think,
         }
     }
 
-    /// The window of a share of the clients: budgets are those of the share.
-    pub(crate) fn shared(self, share: GeneratorShare) -> Self {
+    /// The window of a subset of the clients: budgets are those of the subset.
+    pub(crate) fn of_subset(self, subset: ClientSubset) -> Self {
         let stop = match self.stop {
-            StopRule::Transactions(budget) => StopRule::Transactions(share.items(budget)),
+            StopRule::Transactions(budget) => StopRule::Transactions(subset.items_of(budget)),
             stop => stop,
         };
-        Self { stop, until_target: share.items(self.until_target), ..self }
+        Self { stop, until_target: subset.items_of(self.until_target), ..self }
     }
 
     /// Creates a window that admits no transaction; clients use it until the trial begins.
@@ -165,8 +165,8 @@ impl Window {
     /// From then on no transaction starts: the end of the window, or the moment at which measuring
     /// was stopped early.
     #[must_use]
-    pub fn ends(&self) -> u64 {
-        self.ends.load(Ordering::Relaxed)
+    pub fn admission_ends(&self) -> u64 {
+        self.admission_ends.load(Ordering::Relaxed)
     }
 
     /// Clamps a time to [opens, closes].
@@ -185,7 +185,7 @@ impl Window {
     /// when the window closes ends in no transaction.
     #[inline]
     #[must_use]
-    pub fn share(&self, begun: u64, end: u64) -> f64 {
+    pub fn measured_share(&self, begun: u64, end: u64) -> f64 {
         if self.opens <= begun && end <= self.closes {
             return 1.0;
         }
@@ -200,7 +200,7 @@ impl Window {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
-        if matches!(self.stop, StopRule::Rows(_)) && !self.take_one() {
+        if matches!(self.stop, StopRule::Rows(_)) && !self.admit_row() {
             return None;
         }
         if now < self.opens {
@@ -209,22 +209,24 @@ impl Window {
         let is_left = match self.stop {
             StopRule::Duration(_) | StopRule::Rows(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
-            StopRule::Transactions(budget) => self.taken.fetch_add(1, Ordering::Relaxed) < budget,
+            StopRule::Transactions(budget) => {
+                self.admitted.fetch_add(1, Ordering::Relaxed) < budget
+            }
         };
         is_left.then_some(Period::Measured)
     }
 
     /// Takes one of the transactions left until the target, if any.
-    fn take_one(&self) -> bool {
-        let one_more = |taken| (taken < self.until_target).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    fn admit_row(&self) -> bool {
+        let one_more = |admitted| (admitted < self.until_target).then_some(admitted + 1);
+        self.admitted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
     /// Returns an admitted transaction that inserted nothing: under [`StopRule::Rows`] another may
     /// replace it. A client that gives one back asks again, so that none is lost.
-    pub fn give_back(&self) {
+    pub fn return_to_budget(&self) {
         if matches!(self.stop, StopRule::Rows(_)) {
-            self.taken.fetch_sub(1, Ordering::Relaxed);
+            self.admitted.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -253,7 +255,7 @@ impl Window {
 
     /// True when a client has used up its own transactions and need not wait for another.
     #[must_use]
-    pub fn is_spent(&self, counted: u64) -> bool {
+    pub fn has_client_finished(&self, counted: u64) -> bool {
         matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
     }
 
@@ -273,7 +275,7 @@ impl Window {
     /// is kept.
     pub fn stop(&self, cause: Reason) {
         let now = self.now();
-        self.ends.fetch_min(now, Ordering::Relaxed);
+        self.admission_ends.fetch_min(now, Ordering::Relaxed);
         self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
         let mut first = lock(&self.reason);
         if first.is_none() {
@@ -282,10 +284,10 @@ impl Window {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Handles the user's request to end: transactions in flight get at most [`REST`] from the
-    /// first call on.
+    /// Handles the user's request to end: transactions in flight get at most [`SHORTENED_GRACE`]
+    /// from the first call on.
     pub fn shorten_grace(&self) {
-        let ends = self.now().saturating_add(Nanos::from(REST).0);
+        let ends = self.now().saturating_add(Nanos::from(SHORTENED_GRACE).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
     }
 
@@ -337,7 +339,8 @@ mod tests {
     fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
-        let work: f64 = starts.iter().map(|start| window.share(*start, start + length)).sum();
+        let work: f64 =
+            starts.iter().map(|start| window.measured_share(*start, start + length)).sum();
         let begun = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
         (work * clients as f64, begun * clients)
     }
@@ -388,7 +391,7 @@ mod tests {
             let mut begun = length(think);
             while begun < window.closes() {
                 let end = begun + length(answer);
-                work += window.share(begun, end);
+                work += window.measured_share(begun, end);
                 begun = end + length(think);
             }
         }
@@ -432,8 +435,8 @@ mod tests {
     fn the_budgets_of_several_generators_add_up_to_that_of_the_load() {
         let growth = Growth { rows_before: 40, rows_per_transaction: 3 };
         let admitted = |stop: StopRule, generator, generators| {
-            let share = GeneratorShare::new(7, generator, generators);
-            let window = Window::new(Instant::now(), &load(stop), Some(growth)).shared(share);
+            let subset = ClientSubset::new(7, generator, generators);
+            let window = Window::new(Instant::now(), &load(stop), Some(growth)).of_subset(subset);
             (0..).take_while(|_| window.admit(200, 0) == Some(Period::Measured)).count() as u64
         };
         for (stop, budget) in [(StopRule::Transactions(1_003), 1_003), (StopRule::Rows(100), 20)] {
@@ -464,7 +467,7 @@ mod tests {
             "40 + 3 * 25 is the first at or above 100"
         );
         assert_eq!(window.admit(200, 2), None);
-        window.give_back();
+        window.return_to_budget();
         assert_eq!(
             window.admit(200, 2),
             Some(Period::Measured),

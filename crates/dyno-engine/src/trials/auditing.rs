@@ -48,8 +48,8 @@ pub(crate) fn audited_node(states: &[NodeState]) -> usize {
         .unwrap_or(0)
 }
 
-/// What the audit compares the data with.
-pub(crate) struct Asks<'a, C> {
+/// Audits a trial: compares the data with what the clients did.
+pub(crate) struct Auditor<'a, C> {
     pub(crate) clients: &'a C,
     pub(crate) input: &'a TrialInput<'a>,
     /// Everything that the clients did.
@@ -58,26 +58,26 @@ pub(crate) struct Asks<'a, C> {
     pub(crate) opens: u64,
 }
 
-impl<C: Clients> Asks<'_, C> {
+impl<C: Clients> Auditor<'_, C> {
     /// Audits the data after the clients' sessions have ended. With several databases, each
     /// database is audited on its own node; otherwise the audit queries the node with the index
-    /// `asked`. If that node does not answer, because it has stopped or the user ended the wait,
+    /// `audited`. If that node does not answer, because it has stopped or the user ended the wait,
     /// the reason is returned with the audit.
-    pub(crate) fn audited(
+    pub(crate) fn audit_all(
         &self,
         observers: &mut [Connection],
-        asked: usize,
+        audited: usize,
         settled: &Result<u64, OperationFailure>,
         baselines: Vec<C::Baseline>,
     ) -> (AuditRecord, Option<Reason>) {
         let unsettled = settled.as_ref().copied().unwrap_or_default();
         let mut audit = AuditRecord { unsettled, ..AuditRecord::default() };
         let mut silence = None;
-        let is_spread = baselines.len() > 1;
+        let has_several_databases = baselines.len() > 1;
         for (database, baseline) in baselines.into_iter().enumerate() {
             let totals = self.clients.totals(database, self.totals);
             let facts = AuditFacts { baseline, totals: &totals, opens: self.opens };
-            let node = if is_spread { database } else { asked };
+            let node = if has_several_databases { database } else { audited };
             let checks = match (self.input.load.is_dead)() {
                 Some(reason) => Err(reason),
                 None if !self.input.is_audited => Ok(Vec::new()),
@@ -93,7 +93,7 @@ impl<C: Clients> Asks<'_, C> {
             };
             let not_run = |reason| vec![AuditCheck::NotRun { name: "audit".to_owned(), reason }];
             let checks = checks.unwrap_or_else(not_run);
-            if is_spread {
+            if has_several_databases {
                 let name = &self.input.nodes[database].target.database;
                 audit.databases.extend(checks.iter().map(|_| name.clone()));
             }
@@ -110,7 +110,7 @@ impl<C: Clients> Asks<'_, C> {
         facts: &AuditFacts<'_, C::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let node = &self.input.nodes[node];
-        let ask = async |observer: &mut Connection| {
+        let query = async |observer: &mut Connection| {
             catch_up(observer, node).await?;
             self.clients.audit(database, observer, facts).await
         };
@@ -118,10 +118,10 @@ impl<C: Clients> Asks<'_, C> {
         let mut was_renewed = false;
         loop {
             let audited: Result<Vec<AuditCheck>, OperationFailure> = match was_renewed {
-                false => block_on(ask(observer)),
-                true => block_on(async { ask(&mut observe(&node.target).await?).await }),
+                false => block_on(query(observer)),
+                true => block_on(async { query(&mut observe(&node.target).await?).await }),
             };
-            let is_tried_again = audited.as_ref().is_err_and(|failure: &OperationFailure| {
+            let is_retried = audited.as_ref().is_err_and(|failure: &OperationFailure| {
                 match failure.kind.remedy() {
                     _ if is_unanswered(failure) || is_end_requested() => false,
                     // A cluster that lost a node temporarily refuses operations that would have to
@@ -132,7 +132,7 @@ impl<C: Clients> Asks<'_, C> {
                     _ => !was_renewed,
                 }
             });
-            if !is_tried_again {
+            if !is_retried {
                 return audited;
             }
             std::thread::sleep(AUDIT_PAUSE);
@@ -148,14 +148,14 @@ mod tests {
     #[test]
     fn a_node_that_was_up_all_the_time_is_asked_before_one_that_came_back() {
         let back = NodeState::Restarted(Instant::now());
-        for (states, asked) in [
+        for (states, expected) in [
             (vec![NodeState::Up, NodeState::Up], 0),
             (vec![NodeState::Down, NodeState::Up], 1),
             (vec![back, NodeState::Up], 1),
             (vec![NodeState::Down, back], 1),
             (vec![], 0),
         ] {
-            assert_eq!(audited_node(&states), asked, "{states:?}");
+            assert_eq!(audited_node(&states), expected, "{states:?}");
         }
     }
 }

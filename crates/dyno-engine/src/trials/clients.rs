@@ -58,8 +58,8 @@ pub(crate) trait Clients {
         AuditState::default()
     }
 
-    /// In the coordinator: takes the result of [`Self::audit_state`] of a generator.
-    fn take_audit_state(&self, _state: AuditState) {}
+    /// In the coordinator: adds the result of [`Self::audit_state`] of a generator.
+    fn import_audit_state(&self, _state: AuditState) {}
 
     async fn baseline(
         &self,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The word for a value that no transaction may change.
 const UNCHANGED: &str = "unchanged";
 /// First words of statements that are sent unchanged; everything else is put after SELECT.
-const WHOLE: [&str; 4] = ["select", "with", "values", "table"];
+const QUERY_WORDS: [&str; 4] = ["select", "with", "values", "table"];
 
 /// The expected change of a value.
 struct Rule {
@@ -22,16 +22,16 @@ struct Rule {
 
 /// Counters of one script's transactions; a workload is created for one trial.
 #[derive(Default)]
-struct Count {
+struct TransactionCounts {
     begun: AtomicU64,
     committed: AtomicU64,
     /// Failed transactions that certainly left nothing in the data.
-    undone: AtomicU64,
+    rolled_back: AtomicU64,
 }
 
-impl Count {
+impl TransactionCounts {
     fn all(&self) -> [&AtomicU64; 3] {
-        [&self.begun, &self.committed, &self.undone]
+        [&self.begun, &self.committed, &self.rolled_back]
     }
 }
 
@@ -40,9 +40,9 @@ impl Count {
 pub struct CustomAudit {
     rules: Vec<Rule>,
     /// By script.
-    counts: Vec<Count>,
+    counts: Vec<TransactionCounts>,
     /// Whether a failed transaction leaves nothing behind, by script.
-    are_whole: Vec<bool>,
+    are_atomic: Vec<bool>,
 }
 
 impl CustomAudit {
@@ -66,11 +66,11 @@ impl CustomAudit {
         if rules.is_empty() {
             return Ok(Self::default());
         }
-        let counts = scripts.iter().map(|_| Count::default()).collect();
+        let counts = scripts.iter().map(|_| TransactionCounts::default()).collect();
         Ok(Self {
             rules,
             counts,
-            are_whole: scripts.iter().map(|(_, is_whole)| *is_whole).collect(),
+            are_atomic: scripts.iter().map(|(_, is_atomic)| *is_atomic).collect(),
         })
     }
 
@@ -94,25 +94,25 @@ impl CustomAudit {
             // An error within dyno, for example in an expression, may follow a statement that took
             // effect on its own.
             Err(failure)
-                if self.are_whole[script] && failure.is_answered() && !failure.leaves_doubt() =>
+                if self.are_atomic[script] && failure.is_answered() && !failure.leaves_doubt() =>
             {
-                count.undone.fetch_add(1, Ordering::Relaxed)
+                count.rolled_back.fetch_add(1, Ordering::Relaxed)
             }
             Err(_) => 0,
         };
     }
 
-    /// The counters as numbers, for [`Self::take_notes`] in another process.
+    /// The counters as numbers, for [`Self::import_counts`] in another process.
     #[must_use]
-    pub fn notes(&self) -> Vec<u64> {
-        let all = self.counts.iter().flat_map(Count::all);
+    pub fn export_counts(&self) -> Vec<u64> {
+        let all = self.counts.iter().flat_map(TransactionCounts::all);
         all.map(|counter| counter.load(Ordering::Relaxed)).collect()
     }
 
     /// Adds the counters of another process.
-    pub fn take_notes(&self, notes: &[u64]) {
-        for (counter, note) in self.counts.iter().flat_map(Count::all).zip(notes) {
-            counter.fetch_add(*note, Ordering::Relaxed);
+    pub fn import_counts(&self, exported: &[u64]) {
+        for (counter, count) in self.counts.iter().flat_map(TransactionCounts::all).zip(exported) {
+            counter.fetch_add(*count, Ordering::Relaxed);
         }
     }
 
@@ -134,7 +134,7 @@ impl CustomAudit {
         let mut checks = Vec::with_capacity(self.rules.len());
         for (rule, before) in self.rules.iter().zip(before) {
             let found = value(connection, &rule.expression).await?;
-            let (expected_min, expected_max) = self.bounds(&rule.steps, *before);
+            let (expected_min, expected_max) = self.expected_range(&rule.steps, *before);
             let expression = rule.expression.clone();
             checks.push(AuditCheck::Value { expression, expected_min, expected_max, found });
         }
@@ -142,15 +142,15 @@ impl CustomAudit {
     }
 
     /// Smallest and largest correct value for the given commits and transactions in doubt.
-    fn bounds(&self, steps: &[(usize, i64)], before: i64) -> (i64, i64) {
+    fn expected_range(&self, steps: &[(usize, i64)], before: i64) -> (i64, i64) {
         let (mut smallest, mut largest) = (before, before);
         for (script, step) in steps {
             let count = &self.counts[*script];
-            let [begun, committed, undone] = count
+            let [begun, committed, rolled_back] = count
                 .all()
                 .map(|number| i64::try_from(number.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
             let sure = step.saturating_mul(committed);
-            let doubt = step.saturating_mul(begun - committed - undone);
+            let doubt = step.saturating_mul(begun - committed - rolled_back);
             smallest = smallest.saturating_add(sure).saturating_add(doubt.min(0));
             largest = largest.saturating_add(sure).saturating_add(doubt.max(0));
         }
@@ -204,11 +204,11 @@ fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
 
 /// Queries a value; an empty result and the sum of no rows are 0.
 async fn value(connection: &mut Connection, expression: &str) -> Result<i64, OperationFailure> {
-    let select = if begins_with(expression, &WHOLE) { "" } else { "SELECT " };
+    let select = if begins_with(expression, &QUERY_WORDS) { "" } else { "SELECT " };
     let mut table = Table::default();
     connection.query(&format!("{select}{expression}"), &mut table).await?;
     let Some(text) = table.first() else { return Ok(0) };
-    whole(text).ok_or_else(|| {
+    integer(text).ok_or_else(|| {
         FailureKind::BadStatement.failure(format!(
             "its value {text} is not an integer; multiply or round it, for example \
              `sum(balance * 100) from accounts`"
@@ -218,7 +218,7 @@ async fn value(connection: &mut Connection, expression: &str) -> Result<i64, Ope
 
 /// Parses an integer, optionally with zeros after the decimal point, as servers print decimals and
 /// floats.
-fn whole(text: &str) -> Option<i64> {
+fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     let (digits, rest) = text.split_once('.').unwrap_or((text, ""));
     if let Ok(number) = digits.parse()
@@ -267,7 +267,7 @@ mod tests {
         let ends = |script: usize, outcome: Result<(), &OperationFailure>| {
             audit.begins(script);
             audit.ends(script, &outcome.map_err(Clone::clone));
-            audit.bounds(&audit.rules[0].steps, 100)
+            audit.expected_range(&audit.rules[0].steps, 100)
         };
         assert_eq!(ends(0, Ok(())), (102, 102));
         assert_eq!(
@@ -283,7 +283,7 @@ mod tests {
             "the first of two statements took effect by itself"
         );
         audit.begins(0);
-        assert_eq!(audit.bounds(&audit.rules[0].steps, 100), (92, 101), "it was cut off");
+        assert_eq!(audit.expected_range(&audit.rules[0].steps, 100), (92, 101), "it was cut off");
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
             ("many", None),
             ("", None),
         ] {
-            assert_eq!(whole(text), number, "{text}");
+            assert_eq!(integer(text), number, "{text}");
         }
     }
 }

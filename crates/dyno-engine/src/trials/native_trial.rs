@@ -2,11 +2,11 @@
 //! once for all native workloads, instead of in every program that runs them. Errors and panics of
 //! each function are those of the generic function.
 
-use crate::measure::elsewhere::Generators;
+use crate::measure::distributed::Generators;
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::partial_result::PartialResult;
 use crate::measure::start::Start;
-use crate::trial::{run_divided_load, run_groups_trial, run_load, run_part};
+use crate::trial::{run_distributed_load, run_groups_trial, run_load, run_subset};
 use crate::trial_input::TrialInput;
 use crate::workload::Native;
 use crate::workload::native::with_native;
@@ -37,8 +37,8 @@ impl Native {
         with_native!(self, workload => run_load(workload, targets, input, listener))
     }
 
-    /// Calls [`run_divided_load`] with the native workload.
-    pub fn run_divided_load(
+    /// Calls [`run_distributed_load`] with the native workload.
+    pub fn run_distributed_load(
         self,
         targets: &[Target],
         generators: &dyn Generators,
@@ -46,7 +46,7 @@ impl Native {
         listener: &mut dyn Listener,
     ) -> Result<LoadRecord, TrialError> {
         with_native!(self, workload => {
-            run_divided_load(workload, targets, generators, input, listener)
+            run_distributed_load(workload, targets, generators, input, listener)
         })
     }
 
@@ -59,15 +59,15 @@ impl Native {
         Self::run_groups_trial(vec![self], input, listener)
     }
 
-    /// Calls [`run_part`] with native workloads of the same kind.
-    pub fn run_part(
+    /// Calls [`run_subset`] with native workloads of the same kind.
+    pub fn run_subset(
         all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
         ready: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
-        with_natives!(all, workloads => run_part(workloads, targets, input, ready, listener))
+        with_natives!(all, workloads => run_subset(workloads, targets, input, ready, listener))
     }
 
     /// Calls [`run_groups_trial`] with native workloads of the same kind.

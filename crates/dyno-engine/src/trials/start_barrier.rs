@@ -57,22 +57,22 @@ pub fn run_groups(
         StartBarrier::members(background.iter().map(|it| (it.name.clone(), it.clients)));
     thread::scope(|scope| {
         let run = |group: BackgroundGroup<'_>, member: BarrierMember| {
-            let mut history = KeptHistory::default();
+            let mut history = HistoryKeeper::default();
             let outcome = (group.run)(&member, &mut history);
-            member.leave(outcome);
+            member.end(outcome);
             (group.name, history)
         };
-        let each = background.into_iter().zip(members).map(|(group, member)| {
+        let threads = background.into_iter().zip(members).map(|(group, member)| {
             let thread = thread::Builder::new().stack_size(group.stack_size);
             let spawned = thread.spawn_scoped(scope, move || run(group, member));
             spawned.expect("a thread can be started")
         });
-        let threads: Vec<_> = each.collect();
+        let threads: Vec<_> = threads.collect();
         let measured = measured(Some(&first), &mut *listener);
         // Members that still wait for the start receive its cancellation.
         drop(first);
         // A panicked member was already reported; this thread must not panic before all are joined.
-        for (name, KeptHistory(history)) in
+        for (name, HistoryKeeper(history)) in
             threads.into_iter().filter_map(|thread| thread.join().ok())
         {
             if let Some(history) = history {
@@ -85,9 +85,9 @@ pub fn run_groups(
 
 /// Keeps the history of a background group, and drops its other events.
 #[derive(Default)]
-struct KeptHistory(Option<Arc<History>>);
+struct HistoryKeeper(Option<Arc<History>>);
 
-impl Listener for KeptHistory {
+impl Listener for HistoryKeeper {
     fn history(&mut self, _trial: &str, _group: Option<&str>, history: &Arc<History>) {
         self.0 = Some(Arc::clone(history));
     }
@@ -97,12 +97,12 @@ impl Listener for KeptHistory {
 struct StartBarrier {
     /// Names and numbers of clients of the background groups.
     groups: Vec<(String, u32)>,
-    state: Mutex<State>,
+    state: Mutex<BarrierState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct BarrierState {
     /// The progress of each background group.
     background: Vec<MemberState>,
     start: Option<Start>,
@@ -117,7 +117,7 @@ enum MemberState {
     Ready,
     Settled,
     /// `None`: it panicked.
-    Left(Option<Box<Outcome>>),
+    Ended(Option<Box<Outcome>>),
 }
 
 impl MemberState {
@@ -126,11 +126,11 @@ impl MemberState {
     }
 
     fn is_settled(&self) -> bool {
-        matches!(self, Self::Settled | Self::Left(_))
+        matches!(self, Self::Settled | Self::Ended(_))
     }
 
-    fn has_withdrawn(&self) -> bool {
-        matches!(self, Self::Left(_))
+    fn has_ended(&self) -> bool {
+        matches!(self, Self::Ended(_))
     }
 }
 
@@ -145,7 +145,7 @@ impl StartBarrier {
     fn members(groups: impl Iterator<Item = (String, u32)>) -> (BarrierMember, Vec<BarrierMember>) {
         let groups: Vec<_> = groups.collect();
         let background = groups.iter().map(|_| MemberState::default()).collect();
-        let state = Mutex::new(State { background, ..State::default() });
+        let state = Mutex::new(BarrierState { background, ..BarrierState::default() });
         let barrier = Arc::new(Self { groups, state, changed: Condvar::new() });
         let member = |group| BarrierMember { group, barrier: Arc::clone(&barrier) };
         (member(None), (0..barrier.groups.len()).map(|group| member(Some(group))).collect())
@@ -159,7 +159,9 @@ impl StartBarrier {
         };
         match error {
             Some(TrialError::Interrupted) => TrialError::Interrupted,
-            Some(TrialError::LeftBehind(reason)) => TrialError::LeftBehind(failed(reason.clone())),
+            Some(TrialError::ThreadsStillRunning(reason)) => {
+                TrialError::ThreadsStillRunning(failed(reason.clone()))
+            }
             Some(error) => TrialError::Failed(failed(error.clone().into())),
             None => TrialError::Failed(failed(PANICKED.into())),
         }
@@ -172,13 +174,17 @@ impl BarrierMember {
         self.group.is_some()
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut BarrierState)) {
         change(&mut lock(&self.barrier.state));
         self.barrier.changed.notify_all();
     }
 
     /// Records its progress, and waits until `until` returns true.
-    fn wait(&self, reached: MemberState, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait(
+        &self,
+        reached: MemberState,
+        until: impl Fn(&BarrierState) -> bool,
+    ) -> MutexGuard<'_, BarrierState> {
         if let Some(group) = self.group {
             self.change(|state| state.background[group] = reached);
         }
@@ -200,17 +206,17 @@ impl BarrierMember {
         let Some(group) = self.group else {
             let state = self.wait(MemberState::Ready, |state| {
                 state.background.iter().all(MemberState::is_ready)
-                    || state.background.iter().any(MemberState::has_withdrawn)
+                    || state.background.iter().any(MemberState::has_ended)
             });
-            let left =
+            let ended =
                 state.background.iter().enumerate().find_map(|(group, progress)| match progress {
-                    MemberState::Left(outcome) => {
+                    MemberState::Ended(outcome) => {
                         Some(self.barrier.failed(group, error(outcome.as_deref())))
                     }
                     _ => None,
                 });
             drop(state);
-            if let Some(error) = left {
+            if let Some(error) = ended {
                 return Err(error);
             }
             let start = start()?;
@@ -218,7 +224,8 @@ impl BarrierMember {
             return Ok(start);
         };
         let state = self.wait(MemberState::Ready, |state| state.start.is_some() || state.may_audit);
-        let start = state.start.as_ref().map(|start| start.named(&self.barrier.groups[group].0));
+        let start =
+            state.start.as_ref().map(|start| start.for_group(&self.barrier.groups[group].0));
         start.ok_or(TrialError::Interrupted)
     }
 
@@ -238,12 +245,12 @@ impl BarrierMember {
     pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<Reason>), TrialError> {
         self.change(|state| state.may_audit = true);
         let mut state = self.wait(MemberState::Settled, |state| {
-            state.background.iter().all(MemberState::has_withdrawn)
+            state.background.iter().all(MemberState::has_ended)
         });
         let (mut records, mut missing) = (Vec::new(), Vec::new());
         let outcomes =
             state.background.drain(..).enumerate().map(|(group, progress)| match progress {
-                MemberState::Left(outcome) => (group, outcome.map(|outcome| *outcome)),
+                MemberState::Ended(outcome) => (group, outcome.map(|outcome| *outcome)),
                 _ => (group, None),
             });
         for (group, outcome) in outcomes {
@@ -251,7 +258,7 @@ impl BarrierMember {
             match outcome {
                 Some(Ok(record)) => records.push(GroupRecord { name, clients, record }),
                 other => match self.barrier.failed(group, error(other.as_ref())) {
-                    error @ TrialError::LeftBehind(_) => return Err(error),
+                    error @ TrialError::ThreadsStillRunning(_) => return Err(error),
                     error => missing.push(error.into()),
                 },
             }
@@ -260,18 +267,18 @@ impl BarrierMember {
     }
 
     /// Reports that the member has ended.
-    fn leave(self, outcome: Outcome) {
-        self.left(Some(Box::new(outcome)));
+    fn end(self, outcome: Outcome) {
+        self.set_ended(Some(Box::new(outcome)));
     }
 
-    fn left(&self, outcome: Option<Box<Outcome>>) {
+    fn set_ended(&self, outcome: Option<Box<Outcome>>) {
         self.change(|state| match self.group {
             None => state.may_audit = true,
             Some(group) => {
                 if let Some(progress) = state.background.get_mut(group)
-                    && !progress.has_withdrawn()
+                    && !progress.has_ended()
                 {
-                    *progress = MemberState::Left(outcome);
+                    *progress = MemberState::Ended(outcome);
                 }
             }
         });
@@ -284,7 +291,7 @@ fn error(outcome: Option<&Outcome>) -> Option<&TrialError> {
 
 impl Drop for BarrierMember {
     fn drop(&mut self) {
-        self.left(None);
+        self.set_ended(None);
     }
 }
 
@@ -305,7 +312,7 @@ mod tests {
             scope.spawn(move || {
                 assert!(member.ready(|| panic!("the first member does this")).is_ok());
                 member.settled();
-                member.leave(Ok(TrialRecord {
+                member.end(Ok(TrialRecord {
                     started_at: "then".to_owned(),
                     ..TrialRecord::default()
                 }));
@@ -339,7 +346,7 @@ mod tests {
                 let _ = member.ready(|| Ok(Start::soon()));
                 member.settled();
                 let _ = sender.send("background");
-                member.leave(Ok(TrialRecord::default()));
+                member.end(Ok(TrialRecord::default()));
             });
             first.ready(|| Ok(Start::soon())).expect("both are ready");
             first.settled();
@@ -358,7 +365,7 @@ mod tests {
             (first.ready(|| panic!("nobody begins")).expect_err("it is not ready"), first)
         };
         let refused = |member: BarrierMember| {
-            member.leave(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
+            member.end(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
         };
         let sender = failed(refused).0.to_string();
         assert!(
@@ -367,7 +374,7 @@ mod tests {
             "{sender}"
         );
         assert_eq!(
-            failed(|member| member.leave(Err(TrialError::Interrupted))).0,
+            failed(|member| member.end(Err(TrialError::Interrupted))).0,
             TrialError::Interrupted
         );
         let (panicked, first) = failed(drop);

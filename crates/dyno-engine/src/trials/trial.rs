@@ -2,10 +2,10 @@
 //! alone; [`run_trial`] and [`run_script_trial`] add everything that makes results trustworthy,
 //! from the baseline to the warnings.
 
-use crate::auditing::{Asks, audited_node, observers};
+use crate::auditing::{Auditor, audited_node, observers};
 use crate::clients::Clients;
 use crate::custom_audit::CustomAudit;
-use crate::measure::elsewhere::{self, Generators};
+use crate::measure::distributed::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
@@ -56,11 +56,11 @@ pub fn run_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     with_best_workers(
         &native,
         input,
-        |input| alone(&native, input, listener),
+        |input| measure_load(&native, input, listener),
         |record| &mut record.generator,
     )
 }
@@ -72,7 +72,7 @@ pub fn run_load<W: Workload>(
 ///
 /// # Panics
 /// As [`run_load`].
-pub fn run_divided_load<W: Workload>(
+pub fn run_distributed_load<W: Workload>(
     workload: W,
     targets: &[Target],
     generators: &dyn Generators,
@@ -80,12 +80,12 @@ pub fn run_divided_load<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
-    listener.event(&input.enters(Phase::Connecting));
-    divided(&native, generators, input, listener)
+    listener.event(&input.phase_started(Phase::Connecting));
+    measure_distributed(&native, generators, input, listener)
 }
 
 /// Measures the clients of generators without observers or audit.
-fn divided(
+fn measure_distributed(
     clients: &impl Clients,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
@@ -93,8 +93,8 @@ fn divided(
 ) -> Result<LoadRecord, TrialError> {
     let ready = || generators.start().map(Start::at);
     let (measured, audit_state) =
-        elsewhere::measure(&clients.kinds(), generators, input, ready, listener)?;
-    audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
+        distributed::measure(&clients.kinds(), generators, input, ready, listener)?;
+    audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
     Ok(measured.record)
 }
 
@@ -109,30 +109,30 @@ pub fn run_script<S: Script>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     let audit = &CustomAudit::default();
-    alone(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
+    measure_load(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
 /// As [`run_script`], but the threads are those of generators. Nothing of the script runs here.
 ///
 /// # Errors
 /// As [`run_script`], and when a generator fails or is lost.
-pub fn run_divided_script<S: Script>(
+pub fn run_distributed_script<S: Script>(
     script: S,
     threads: &ScriptThreads,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    listener.event(&input.enters(Phase::Connecting));
+    listener.event(&input.phase_started(Phase::Connecting));
     let audit = &CustomAudit::default();
     let clients = ScriptClients { script: Arc::new(script), threads, audit };
-    divided(&clients, generators, input, listener)
+    measure_distributed(&clients, generators, input, listener)
 }
 
 /// Measures clients without observers or audit.
-fn alone(
+fn measure_load(
     clients: &impl Clients,
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
@@ -149,8 +149,9 @@ fn with_best_workers<W: Workload, T>(
     run: impl FnOnce(&LoadInput<'_>) -> Result<T, TrialError>,
     generator: fn(&mut T) -> &mut GeneratorRecord,
 ) -> Result<T, TrialError> {
-    let tried =
-        worker_tries::tried(native, input, |input, listener| alone(native, input, listener))?;
+    let tried = worker_tries::try_worker_counts(native, input, |input, listener| {
+        measure_load(native, input, listener)
+    })?;
     let workers = worker_count::best(&tried).or(input.load.workers);
     let load = LoadPlan { workers, ..input.load.clone() };
     let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;
@@ -202,8 +203,8 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn think(&self, name: u16) -> Option<Nanos> {
         let workload = &self.workloads[0];
         let pause = |name| workload.think(name).map(|mean| Nanos(mean.0 + workload.keying(name).0));
-        match self.names_each() {
-            _ if !self.is_spread() => pause(name),
+        match self.names_per_workload() {
+            _ if !self.has_several_databases() => pause(name),
             // The only name is that of the database.
             1 if workload.transactions().len() > 1 => None,
             each => pause(name % each as u16),
@@ -225,17 +226,24 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn audit_state(&self) -> AuditState {
         AuditState {
             sessions: self.sessions().into_iter().map(OpenSessions::all).collect(),
-            notes: self.workloads.iter().map(|workload| workload.notes()).collect(),
+            exported_counts: self
+                .workloads
+                .iter()
+                .map(|workload| workload.export_counts())
+                .collect(),
             ledgers: self.ledgers.iter().map(|ledger| ledger.take()).collect(),
         }
     }
 
-    fn take_audit_state(&self, audit_state: AuditState) {
+    fn import_audit_state(&self, audit_state: AuditState) {
         let sessions = self.sessions().into_iter().zip(&audit_state.sessions);
         sessions.for_each(|(own, numbers)| own.add(numbers));
-        let notes = self.workloads.iter().zip(&audit_state.notes);
-        notes.for_each(|(workload, notes)| workload.take_notes(notes));
-        self.ledgers.iter().zip(audit_state.ledgers).for_each(|(ledger, pages)| ledger.add(pages));
+        let exported = self.workloads.iter().zip(&audit_state.exported_counts);
+        exported.for_each(|(workload, exported)| workload.import_counts(exported));
+        self.ledgers
+            .iter()
+            .zip(audit_state.ledgers)
+            .for_each(|(ledger, outcomes)| ledger.add(outcomes));
     }
 
     async fn baseline(
@@ -265,9 +273,11 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     }
 
     fn totals(&self, database: usize, all: &Totals) -> Totals {
-        match self.is_spread() {
+        match self.has_several_databases() {
             false => all.clone(),
-            true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
+            true => all.of_names(
+                database * self.names_per_workload()..(database + 1) * self.names_per_workload(),
+            ),
         }
     }
 
@@ -312,11 +322,11 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
     }
 
     fn audit_state(&self) -> AuditState {
-        AuditState { notes: vec![self.audit.notes()], ..AuditState::default() }
+        AuditState { exported_counts: vec![self.audit.export_counts()], ..AuditState::default() }
     }
 
-    fn take_audit_state(&self, audit_state: AuditState) {
-        audit_state.notes.iter().for_each(|notes| self.audit.take_notes(notes));
+    fn import_audit_state(&self, audit_state: AuditState) {
+        audit_state.exported_counts.iter().for_each(|exported| self.audit.import_counts(exported));
     }
 
     async fn baseline(
@@ -366,7 +376,7 @@ pub fn run_groups_trial<W: Workload>(
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
     let workloads = workloads.into_iter().map(Arc::new).collect();
     let native = Arc::new(NativeClients::new(workloads, clients, spare, input.load.load));
-    listener.event(&input.load.enters(Phase::Connecting));
+    listener.event(&input.load.phase_started(Phase::Connecting));
     let mut run = |load: &LoadInput<'_>| {
         trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
     };
@@ -378,16 +388,16 @@ pub fn run_groups_trial<W: Workload>(
     }
 }
 
-/// Measures the clients of one of several generators ([`LoadInput::part`]): those of a workload, or
-/// of one for each database. `ready` reports that they are ready, and returns when they begin; the
-/// listener receives intervals for the coordinator.
+/// Measures the clients of one of several generators ([`LoadInput::of_generator`]): those of a
+/// workload, or of one for each database. `ready` reports that they are ready, and returns when
+/// they begin; the listener receives intervals for the coordinator.
 ///
 /// # Errors
 /// When the clients cannot begin, and those of `ready`.
 ///
 /// # Panics
 /// As [`run_groups_trial`].
-pub fn run_part<W: Workload>(
+pub fn run_subset<W: Workload>(
     workloads: Vec<W>,
     (targets, spare): (&[Target], usize),
     input: &LoadInput<'_>,
@@ -395,7 +405,7 @@ pub fn run_part<W: Workload>(
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
     let workloads = workloads.into_iter().map(Arc::new).collect();
-    part(
+    measure_subset(
         &Arc::new(NativeClients::new(workloads, targets, spare, input.load)),
         input,
         ready,
@@ -403,12 +413,12 @@ pub fn run_part<W: Workload>(
     )
 }
 
-/// Like [`run_part`], for the threads of a script. The coordinator adds the counters of `audit` to
-/// its own.
+/// Like [`run_subset`], for the threads of a script. The coordinator adds the counters of `audit`
+/// to its own.
 ///
 /// # Errors
-/// As [`run_part`].
-pub fn run_script_part<S: Script>(
+/// As [`run_subset`].
+pub fn run_script_subset<S: Script>(
     script: S,
     audit: &CustomAudit,
     threads: &ScriptThreads,
@@ -416,18 +426,23 @@ pub fn run_script_part<S: Script>(
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    part(&ScriptClients { script: Arc::new(script), threads, audit }, input, ready, listener)
+    measure_subset(
+        &ScriptClients { script: Arc::new(script), threads, audit },
+        input,
+        ready,
+        listener,
+    )
 }
 
-fn part(
+fn measure_subset(
     clients: &impl Clients,
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).of_part();
+    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).mergeable();
     let ended = run_pool(clients, worker_pool, ready, listener)?;
-    Ok(ended.into_part(clients.audit_state(), listener))
+    Ok(ended.into_partial_result(clients.audit_state(), listener))
 }
 
 /// Runs connecting, warm-up, measuring and audit of one trial of a script, which connects to the
@@ -442,15 +457,15 @@ pub fn run_script_trial<S: Script>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    listener.event(&input.load.enters(Phase::Connecting));
+    listener.event(&input.load.phase_started(Phase::Connecting));
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
 /// Fails when threads of a script are still running.
-fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
+fn check_all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
-    Err(TrialError::left_behind(Reason::ClientsContinued { number, first: first.0 }))
+    Err(TrialError::threads_still_running(Reason::ClientsContinued { number, first: first.0 }))
 }
 
 fn trial(
@@ -481,8 +496,8 @@ fn trial(
         None => measure(clients, clients.ending(), &load, ready, listener)?,
         Some(generators) => {
             let (measured, audit_state) =
-                elsewhere::measure(&clients.kinds(), generators, &load, ready, listener)?;
-            audit_state.into_iter().for_each(|it| clients.take_audit_state(it));
+                distributed::measure(&clients.kinds(), generators, &load, ready, listener)?;
+            audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
             measured
         }
     };
@@ -495,31 +510,31 @@ fn trial(
     if let Some(member) = input.barrier {
         member.settled();
     }
-    all_ended(&measured)?;
+    check_all_ended(&measured)?;
     let passed = read_at.elapsed();
     // A silent server is not queried again, and a restarted one counts from 0.
-    let is_asked = settled.is_ok() && repaired.is_none();
-    let after = if is_asked { (input.counters)() } else { Counters::new() };
-    let asked = states.as_ref().map_or(0, |states| audited_node(states));
+    let is_queried = settled.is_ok() && repaired.is_none();
+    let after = if is_queried { (input.counters)() } else { Counters::new() };
+    let audited = states.as_ref().map_or(0, |states| audited_node(states));
     let mut record = TrialRecord {
         loading: input.loading,
         growth: load.growth,
         schema,
-        server_counters: growth(input.nodes[0].target.engine, &before, &after),
+        server_counters: counter_increases(input.nodes[0].target.engine, &before, &after),
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };
     for (name, named) in record.transactions.iter_mut().enumerate() {
         named.think = clients.think(name as u16);
     }
-    listener.event(&load.enters(Phase::Audit));
-    let asks = Asks { clients, input, totals: &totals, opens: window.opens() };
+    listener.event(&load.phase_started(Phase::Audit));
+    let auditor = Auditor { clients, input, totals: &totals, opens: window.opens() };
     let benchmark = clients.benchmark(&baselines[0]);
     let silence;
-    (record.audit, silence) = asks.audited(&mut observers, asked, &settled, baselines);
+    (record.audit, silence) = auditor.audit_all(&mut observers, audited, &settled, baselines);
     if let Some(history) = clients.history() {
         listener.history(&input.trial.id, None, &history);
     }
-    record.end = end(&record.audit, &window, &load, silence.is_some());
+    record.end = trial_end(&record.audit, &window, &load, silence.is_some());
     let mut missing = Vec::new();
     if let Some(member) = input.barrier.filter(|_| !is_background) {
         (record.background, missing) = member.records()?;
@@ -538,13 +553,13 @@ fn trial(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked = TrialRequirements {
+    let requirements = TrialRequirements {
         engine: input.nodes[0].target.engine,
-        clients: load.clients.clients,
+        clients: load.clients.total,
         load: load.load,
         tolerated_failures: load.tolerated_failures,
     };
-    record.warnings = judge(&record, &asked);
+    record.warnings = judge(&record, &requirements);
     Ok(record)
 }
 
@@ -587,7 +602,12 @@ fn settle_all(
 
 /// How the trial ended. A system that dies or a user who interrupts after everything was measured
 /// and audited does not end the trial early.
-fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
+fn trial_end(
+    audit: &AuditRecord,
+    window: &Window,
+    load: &LoadInput<'_>,
+    is_silent: bool,
+) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
         TrialEnd::Trial
@@ -611,7 +631,7 @@ fn uptime(before: &Counters, after: &Counters, passed: Duration) -> Option<Uptim
 
 /// What was added to each counter. Only that of commits, which is compared, may be 0: statements in
 /// autocommit mode send no COMMIT.
-fn growth(engine: Engine, before: &Counters, after: &Counters) -> Counters {
+fn counter_increases(engine: Engine, before: &Counters, after: &Counters) -> Counters {
     let compared = engine.traits().commit_counter.map(|counter| counter.name);
     after
         .iter()
@@ -631,8 +651,8 @@ mod tests {
         };
         let before = counters(&[("Com_commit", 5), ("Com_select", 1), ("Com_begin", 2)]);
         let after = counters(&[("Com_commit", 5), ("Com_select", 9), ("Com_begin", 2)]);
-        let grown = growth(Engine::Mysql, &before, &after);
+        let grown = counter_increases(Engine::Mysql, &before, &after);
         assert_eq!(grown, counters(&[("Com_commit", 0), ("Com_select", 8)]));
-        assert_eq!(growth(Engine::Mysql, &before, &counters(&[])), counters(&[]));
+        assert_eq!(counter_increases(Engine::Mysql, &before, &counters(&[])), counters(&[]));
     }
 }

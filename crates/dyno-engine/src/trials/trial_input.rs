@@ -1,7 +1,7 @@
 //! The input of a client group of a trial: its load, the nodes that its clients use, and the start
 //! barrier it shares with other groups.
 
-use crate::measure::elsewhere::Generators;
+use crate::measure::distributed::Generators;
 use crate::measure::load::LoadInput;
 use crate::random::trial_seed;
 use crate::start_barrier::BarrierMember;

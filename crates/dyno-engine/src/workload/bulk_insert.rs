@@ -169,13 +169,13 @@ impl Workload for BulkInsert {
         Ok(())
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         vec![self.sent.load(Ordering::Relaxed), self.written.load(Ordering::Relaxed)]
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        for (counter, note) in [&self.sent, &self.written].into_iter().zip(notes) {
-            counter.fetch_add(*note, Ordering::Relaxed);
+    fn import_counts(&self, exported: &[u64]) {
+        for (counter, count) in [&self.sent, &self.written].into_iter().zip(exported) {
+            counter.fetch_add(*count, Ordering::Relaxed);
         }
     }
 

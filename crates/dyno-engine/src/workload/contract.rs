@@ -9,7 +9,7 @@ use crate::session::{CONTROL_KINDS, Session, StatementText};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
 use dyno_model::record::BenchmarkFacts;
@@ -43,7 +43,7 @@ impl<B> AuditFacts<'_, B> {
     /// Transactions whose effect may or may not be in the data: those whose commit is in doubt, and
     /// those that were cut off.
     #[must_use]
-    pub fn open(&self) -> u64 {
+    pub fn uncertain(&self) -> u64 {
         self.totals.in_doubt + self.totals.unfinished()
     }
 }
@@ -113,7 +113,7 @@ pub trait Workload: Send + Sync + 'static {
     fn data(&self) -> &dyn DataSet;
 
     /// Called before any client is created, in every process that drives some of the clients.
-    fn drive(&self, _share: GeneratorShare) {}
+    fn set_subset(&self, _subset: ClientSubset) {}
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
@@ -126,7 +126,12 @@ pub trait Workload: Send + Sync + 'static {
 
     /// The name of a client's transaction, as an index into [`Self::transactions`], from its number
     /// and the random numbers that its attempts will draw. Not called with fewer than two names.
-    fn name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut Self::Client,
+        _sequence: u64,
+        _random: &mut Random,
+    ) -> u16 {
         0
     }
 
@@ -154,8 +159,8 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Decides how the client continues after a failed transaction. `client` is its state after the
     /// failure.
-    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> AfterFailure {
-        AfterFailure::Policy
+    fn after_failure(&self, _client: &Self::Client, _failure: &OperationFailure) -> AfterFailure {
+        AfterFailure::RetryPolicy
     }
 
     /// Sends what a client has buffered, after its last transaction. Not called for a client that
@@ -194,16 +199,16 @@ pub trait Workload: Send + Sync + 'static {
 
     /// What its clients noted for the audit, as numbers, where they are in another process than the
     /// audit. Clients have ended and dropped their state.
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Takes what [`Self::notes`] returned in another process.
-    fn take_notes(&self, _notes: &[u64]) {}
+    /// Takes what [`Self::export_counts`] returned in another process.
+    fn import_counts(&self, _exported: &[u64]) {}
 
     /// Why its clients cannot be divided among several generators, as the end of a sentence; `None`
     /// where they can.
-    fn undivided(&self) -> Option<&'static str> {
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         None
     }
 
@@ -219,16 +224,16 @@ pub trait Workload: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterFailure {
     /// As the retry policy specifies.
-    Policy,
+    RetryPolicy,
     /// The transaction counts as failed, and the client continues with the next one.
-    GoesOn,
+    Continue,
     /// The transaction was not started, because it was too late, and counts as skipped; the client
     /// continues with the next one.
-    Skipped,
+    Skip,
     /// The transaction counts as failed and the client ends; the others continue.
-    EndsClient,
+    EndClient,
     /// The transaction counts as failed, and all clients stop.
-    EndsRun,
+    EndRun,
 }
 
 /// Names of a workload's kinds of statements, followed by those of the ledger and the control

@@ -359,7 +359,7 @@ impl Workload for Dbatest {
             false => 0,
         };
         let sure = changed(facts.totals.committed);
-        let open = changed(facts.open());
+        let open = changed(facts.uncertain());
         let check = |column: &str, before: i64, found: i64, step: u64| {
             let expected_min = before + (sure * step) as i64;
             AuditCheck::ColumnSum {

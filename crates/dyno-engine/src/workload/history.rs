@@ -21,7 +21,7 @@ use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::anomalies::find;
-use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
+use dyno_model::history::{Attempt, AttemptOutcome, History, Objects, Operation};
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::sync::lock;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -32,12 +32,12 @@ const TABLE: &str = "history_objects";
 /// Number of values at which a list is full; clients already working on it may still append.
 const LIST_MAX: usize = 32;
 /// Longest text of a value in a list, comma included.
-const VALUE_TEXT: u64 = 12;
+const VALUE_TEXT_MAX: u64 = 12;
 /// Longest column of the MySQL family in characters of four bytes, of which a row has 65,535.
-const COLUMN_MAX: u64 = 16_000;
+const COLUMN_CHARACTERS_MAX: u64 = 16_000;
 /// Percentage of transactions that write their first object twice, so that another transaction
 /// might read the intermediate value.
-const TWICE: u64 = 10;
+const WRITES_TWICE_PERCENT: u64 = 10;
 /// Maximum number of values that a transaction appends to a list: each client that saw it one short
 /// of full may append this many.
 const APPENDED_MAX: u64 = 2;
@@ -45,7 +45,7 @@ const APPENDED_MAX: u64 = 2;
 const SELECT: usize = 0;
 const WRITE: usize = 1;
 /// Resets a list outside the history to a single value.
-const BEGIN_ANEW: usize = 2;
+const RESET_LIST: usize = 2;
 
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
@@ -106,17 +106,16 @@ pub struct Histories {
     writes: usize,
     rollbacks: u64,
     /// Number of attempts that each client may record.
-    room: usize,
+    attempts_max: usize,
     isolation: Option<String>,
-    table: Table,
-    kept: Arc<Mutex<Vec<Attempt>>>,
+    table: HistoryTable,
+    recorded: Arc<Mutex<Vec<Attempt>>>,
     history: OnceLock<Arc<History>>,
 }
 
 /// One row per object: sets of rows that are used one after the other, and one set outside the
 /// history. Each trial uses a fresh table, so that no history contains values of an earlier trial.
-/// no history of the next.
-struct Table {
+struct HistoryTable {
     objects: Objects,
     keys: u64,
     sets: u64,
@@ -129,8 +128,8 @@ struct Table {
 pub struct HistoryClient {
     id: ClientId,
     attempts: Vec<Attempt>,
-    kept: Arc<Mutex<Vec<Attempt>>>,
-    room: usize,
+    recorded: Arc<Mutex<Vec<Attempt>>>,
+    attempts_max: usize,
     /// Current set of rows of each key.
     sets: Vec<u64>,
     /// Number of values that it has written or tried to write.
@@ -141,21 +140,21 @@ pub struct HistoryClient {
 
 impl Drop for HistoryClient {
     fn drop(&mut self) {
-        lock(&self.kept).append(&mut self.attempts);
+        lock(&self.recorded).append(&mut self.attempts);
     }
 }
 
 impl HistoryClient {
     /// Whether the history includes the attempt in progress.
-    fn is_kept(&self) -> bool {
+    fn is_recorded(&self) -> bool {
         self.attempts.last().is_some_and(|attempt| attempt.ended.is_none())
     }
 
     fn begin(&mut self, sequence: u64, now: u64) {
-        if self.attempts.len() < self.room {
+        if self.attempts.len() < self.attempts_max {
             let (client, begun) = (self.id.0, now.max(self.last + 1));
-            let (fate, ended, operations) = (Fate::InDoubt, None, Vec::new());
-            self.attempts.push(Attempt { client, sequence, begun, ended, fate, operations });
+            let (outcome, ended, operations) = (AttemptOutcome::InDoubt, None, Vec::new());
+            self.attempts.push(Attempt { client, sequence, begun, ended, outcome, operations });
         }
     }
 
@@ -164,22 +163,22 @@ impl HistoryClient {
         self.attempts.last_mut().filter(|attempt| attempt.ended.is_none())
     }
 
-    fn end(&mut self, fate: Fate, now: u64) {
+    fn end(&mut self, outcome: AttemptOutcome, now: u64) {
         if let Some(attempt) = self.current() {
             let ended = now.max(attempt.begun + 1);
-            (attempt.fate, attempt.ended) = (fate, Some(ended));
+            (attempt.outcome, attempt.ended) = (outcome, Some(ended));
             self.last = ended;
         }
     }
 
-    fn note(&mut self, operation: Operation) {
+    fn record_operation(&mut self, operation: Operation) {
         if let Some(attempt) = self.current() {
             attempt.operations.push(operation);
         }
     }
 
     /// Records the answer to the last read.
-    fn saw(&mut self, values: &[u64]) {
+    fn record_values(&mut self, values: &[u64]) {
         let operations = self.current().map(|attempt| &mut attempt.operations);
         if let Some(Operation::Read { seen, .. }) =
             operations.and_then(|operations| operations.last_mut())
@@ -190,7 +189,7 @@ impl HistoryClient {
 }
 
 /// Operations of a transaction, the same in every attempt.
-struct Draw {
+struct DrawnOperations {
     keys: Vec<usize>,
     writes_twice: bool,
     is_rolled_back_first: bool,
@@ -235,10 +234,19 @@ impl Histories {
             Objects::Lists => 2 + 2 * history_max * writes / (keys * LIST_MAX as u64),
         };
         let clients = setting.clients;
-        let table =
-            Table { objects, keys, sets, clients, has_ledger: options.boolean("ledger"), dialect };
-        if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
-            let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
+        let table = HistoryTable {
+            objects,
+            keys,
+            sets,
+            clients,
+            has_ledger: options.boolean("ledger"),
+            dialect,
+        };
+        if objects == Objects::Lists
+            && dialect.has_storage_engines
+            && table.width() > COLUMN_CHARACTERS_MAX
+        {
+            let most = (COLUMN_CHARACTERS_MAX / VALUE_TEXT_MAX - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
                 "lists support at most {most} clients here, because each may append two values to \
                  a nearly full list"
@@ -248,15 +256,15 @@ impl Histories {
             reads: reads as usize,
             writes: writes as usize,
             rollbacks: options.count("rollbacks"),
-            room: history_max.div_ceil(u64::from(clients).max(1)) as usize,
+            attempts_max: history_max.div_ceil(u64::from(clients).max(1)) as usize,
             isolation: isolation_setup(options, setting.engine)?,
             table,
-            kept: Arc::default(),
+            recorded: Arc::default(),
             history: OnceLock::new(),
         })
     }
 
-    fn draw(&self, random: &mut Random) -> Draw {
+    fn draw(&self, random: &mut Random) -> DrawnOperations {
         let mut keys = Vec::with_capacity(self.reads);
         while keys.len() < self.reads {
             let key = random.below(self.table.keys) as usize;
@@ -264,14 +272,18 @@ impl Histories {
                 keys.push(key);
             }
         }
-        let writes_twice = random.below(100) < TWICE;
-        Draw { keys, writes_twice, is_rolled_back_first: random.below(100) < self.rollbacks }
+        let writes_twice = random.below(100) < WRITES_TWICE_PERCENT;
+        DrawnOperations {
+            keys,
+            writes_twice,
+            is_rolled_back_first: random.below(100) < self.rollbacks,
+        }
     }
 
     async fn attempt(
         &self,
         client: &mut HistoryClient,
-        (sequence, draw, is_rolled_back): (u64, &Draw, bool),
+        (sequence, draw, is_rolled_back): (u64, &DrawnOperations, bool),
         session: &mut Session,
     ) -> Result<(), OperationFailure> {
         client.begin(sequence, session.now());
@@ -280,12 +292,12 @@ impl Histories {
             Ok(()) => session.commit().await,
             Err(failure) => Err(failure),
         };
-        let fate = match &result {
-            Ok(()) if !is_rolled_back => Fate::Committed,
-            Err(_) if session.is_in_doubt() => Fate::InDoubt,
-            _ => Fate::Failed,
+        let outcome = match &result {
+            Ok(()) if !is_rolled_back => AttemptOutcome::Committed,
+            Err(_) if session.is_in_doubt() => AttemptOutcome::InDoubt,
+            _ => AttemptOutcome::Failed,
         };
-        client.end(fate, session.now());
+        client.end(outcome, session.now());
         result
     }
 
@@ -293,17 +305,17 @@ impl Histories {
     async fn operations(
         &self,
         client: &mut HistoryClient,
-        draw: &Draw,
+        drawn: &DrawnOperations,
         session: &mut Session,
     ) -> Result<(), OperationFailure> {
         session.begin().await?;
         let mut read = Vec::with_capacity(self.reads);
-        for key in &draw.keys {
+        for key in &drawn.keys {
             read.push(self.read_key(client, *key, session).await?);
         }
         let (written, others) = read.split_at(self.writes);
         for (row, is_full) in
-            written.iter().chain(written.iter().take(usize::from(draw.writes_twice)))
+            written.iter().chain(written.iter().take(usize::from(drawn.writes_twice)))
         {
             self.write(client, *row, *is_full, session).await?;
         }
@@ -322,16 +334,16 @@ impl Histories {
         session: &mut Session,
     ) -> Result<(u64, bool), OperationFailure> {
         loop {
-            let is_kept = client.is_kept();
-            let set = if is_kept { client.sets[key] } else { self.table.sets };
+            let is_recorded = client.is_recorded();
+            let set = if is_recorded { client.sets[key] } else { self.table.sets };
             let row = set * self.table.keys + key as u64;
             let is_full = self.read(client, row, session).await? >= LIST_MAX;
-            if !is_full || !is_kept {
+            if !is_full || !is_recorded {
                 return Ok((row, is_full));
             }
             if set + 1 == self.table.sets {
                 // This was the last list; the client records no more attempts.
-                client.room = 0;
+                client.attempts_max = 0;
                 return Ok((row, is_full));
             }
             client.sets[key] += 1;
@@ -345,13 +357,13 @@ impl Histories {
         row: u64,
         session: &mut Session,
     ) -> Result<usize, OperationFailure> {
-        client.note(Operation::Read { object: row as u32, seen: None });
+        client.record_operation(Operation::Read { object: row as u32, seen: None });
         let mut seen = ReadValues::default();
         session.execute(SELECT, &[Value::Integer(row as i64)], &mut seen).await?;
         let values = seen.0.ok_or_else(|| {
             FailureKind::BadStatement.failure(format!("table {TABLE} has no row with id = {row}"))
         })?;
-        client.saw(&values);
+        client.record_values(&values);
         Ok(values.len())
     }
 
@@ -364,20 +376,20 @@ impl Histories {
     ) -> Result<(), OperationFailure> {
         client.written += 1;
         let value = client.written * u64::from(self.table.clients) + u64::from(client.id.0);
-        client.note(Operation::Write { object: row as u32, value });
+        client.record_operation(Operation::Write { object: row as u32, value });
         let id = Value::Integer(row as i64);
         if self.table.objects == Objects::Registers {
             session.run(WRITE, &[Value::Integer(value as i64), id]).await?;
             return Ok(());
         }
-        let statement = if is_full && !client.is_kept() { BEGIN_ANEW } else { WRITE };
+        let statement = if is_full && !client.is_recorded() { RESET_LIST } else { WRITE };
         session.run(statement, &[Value::Text(&format!("{value},")), id]).await?;
         Ok(())
     }
 
-    fn kept(&self) -> &Arc<History> {
+    fn recorded_history(&self) -> &Arc<History> {
         self.history.get_or_init(|| {
-            let attempts = std::mem::take(&mut *lock(&self.kept));
+            let attempts = std::mem::take(&mut *lock(&self.recorded));
             Arc::new(History { objects: self.table.objects, clients: self.table.clients, attempts })
         })
     }
@@ -424,8 +436,8 @@ impl Workload for Histories {
         HistoryClient {
             id,
             attempts: Vec::new(),
-            kept: Arc::clone(&self.kept),
-            room: self.room,
+            recorded: Arc::clone(&self.recorded),
+            attempts_max: self.attempts_max,
             sets: vec![0; self.table.keys as usize],
             written: 0,
             last: 0,
@@ -454,7 +466,7 @@ impl Workload for Histories {
         isolation_in_force(setup, TABLE, self.table.dialect, connection).await
     }
 
-    fn undivided(&self) -> Option<&'static str> {
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         Some("its history is recorded in one process")
     }
 
@@ -463,31 +475,31 @@ impl Workload for Histories {
         _connection: &mut Connection,
         facts: &AuditFacts<'_, Option<IsolationLevel>>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let history = self.kept();
-        let committed = history.count(Fate::Committed);
+        let history = self.recorded_history();
+        let committed = history.count(AttemptOutcome::Committed);
         Ok(vec![AuditCheck::Anomalies {
             level: facts.baseline,
             committed,
-            failed: history.count(Fate::Failed),
-            in_doubt: history.count(Fate::InDoubt),
+            failed: history.count(AttemptOutcome::Failed),
+            in_doubt: history.count(AttemptOutcome::InDoubt),
             outside: facts.totals.committed.saturating_sub(committed),
             found: find(history),
         }])
     }
 
     fn history(&self) -> Option<Arc<History>> {
-        Some(Arc::clone(self.kept()))
+        Some(Arc::clone(self.recorded_history()))
     }
 }
 
-impl Table {
+impl HistoryTable {
     /// Width of a list column in characters.
     fn width(&self) -> u64 {
-        (LIST_MAX as u64 + APPENDED_MAX * u64::from(self.clients)) * VALUE_TEXT
+        (LIST_MAX as u64 + APPENDED_MAX * u64::from(self.clients)) * VALUE_TEXT_MAX
     }
 }
 
-impl DataSet for Table {
+impl DataSet for HistoryTable {
     fn fingerprint(&self) -> String {
         let Self { objects, keys, sets, clients, has_ledger, .. } = self;
         format!("history {objects} keys={keys} sets={sets} clients={clients} ledger={has_ledger}")
@@ -573,11 +585,14 @@ mod tests {
         };
         // Each of them writes its first object twice now and then.
         for clients in [1, 8, 650] {
-            let most = (LIST_MAX as u64 - 1 + 2 * u64::from(clients)) * VALUE_TEXT;
+            let most = (LIST_MAX as u64 - 1 + 2 * u64::from(clients)) * VALUE_TEXT_MAX;
             let create = table(clients);
             let (_, width) = create.split_once("VARCHAR(").expect("a text");
             let width: u64 = width.split_once(')').expect("its width").0.parse().expect("a number");
-            assert!((most..=COLUMN_MAX).contains(&width), "{clients}: {width} of {most}");
+            assert!(
+                (most..=COLUMN_CHARACTERS_MAX).contains(&width),
+                "{clients}: {width} of {most}"
+            );
         }
     }
 }

@@ -339,7 +339,12 @@ impl Workload for Http {
         self.weights.as_ref().map_or_else(Vec::new, |_| self.kinds())
     }
 
-    fn name(&self, _client: &mut HttpClient, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut HttpClient,
+        _sequence: u64,
+        random: &mut Random,
+    ) -> u16 {
         match self.weights.as_deref() {
             None | Some([_]) => 0,
             Some(weights) => {
@@ -362,7 +367,7 @@ impl Workload for Http {
             }
             return Ok(());
         }
-        let index = usize::from(self.name(client, sequence, random));
+        let index = usize::from(self.transaction_name(client, sequence, random));
         self.send(index, client, sequence, session, random).await
     }
 

@@ -196,7 +196,7 @@ impl Workload for MassInsert {
         let found = count_rows(connection, "people").await?;
         let rows = self.rows_per_insert as u64;
         let least = facts.baseline + facts.totals.committed * rows;
-        Ok(vec![row_count("people", least..=least + facts.open() * rows, found)])
+        Ok(vec![row_count("people", least..=least + facts.uncertain() * rows, found)])
     }
 }
 

@@ -128,10 +128,10 @@ impl Native {
         with_native!(self, workload => workload.examples())
     }
 
-    /// As [`Workload::undivided`].
+    /// As [`Workload::reason_not_distributable`].
     #[must_use]
-    pub fn undivided(&self) -> Option<&'static str> {
-        with_native!(self, workload => workload.undivided())
+    pub fn reason_not_distributable(&self) -> Option<&'static str> {
+        with_native!(self, workload => workload.reason_not_distributable())
     }
 
     /// As [`Workload::session_setup`].

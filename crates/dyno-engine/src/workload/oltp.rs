@@ -241,7 +241,7 @@ impl Oltp {
             mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
         let mut data = Sbtest::build(options, setting.engine, setting.seed);
         data.is_reusable &= keeps_rows;
-        if preset == Preset::Insert && !data.numbers_itself() {
+        if preset == Preset::Insert && !data.server_assigns_ids() {
             // The workload draws ids from the whole range.
             data.leave_empty();
         }
@@ -303,7 +303,7 @@ impl Oltp {
         let k = self.key(random);
         let (c, pad) = (digit_groups::<C_LENGTH>(random), digit_groups::<PAD_LENGTH>(random));
         let (c, pad) = (ascii(&c), ascii(&pad));
-        let sql = match (self.data.dialect.numbering, self.data.numbers_itself()) {
+        let sql = match (self.data.dialect.numbering, self.data.server_assigns_ids()) {
             (Numbering::AutoIncrement, true) => {
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')")
             }
@@ -431,12 +431,12 @@ impl Workload for Oltp {
         row_counts(connection, self.data.tables).await
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         vec![self.deleted.load(Ordering::Relaxed)]
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.deleted.fetch_add(notes.iter().sum(), Ordering::Relaxed);
+    fn import_counts(&self, exported: &[u64]) {
+        self.deleted.fetch_add(exported.iter().sum(), Ordering::Relaxed);
     }
 
     async fn audit(
@@ -446,7 +446,7 @@ impl Workload for Oltp {
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let found = row_counts(connection, self.data.tables).await?;
         let (before, after) = (facts.baseline.iter().sum::<u64>(), found.iter().sum::<u64>());
-        let open = facts.open();
+        let open = facts.uncertain();
         let table = if self.data.tables == 1 {
             "sbtest1".to_owned()
         } else {

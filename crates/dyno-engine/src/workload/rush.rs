@@ -260,7 +260,7 @@ impl Workload for Rush {
         scalar(connection, "SELECT SUM(c2) FROM rush").await
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         let numbers = |it: &Entry| {
             let Entry { row, value_read, client, sequence, committed_at } = *it;
             [row as u64, value_read as u64, client.into(), sequence, committed_at]
@@ -268,10 +268,10 @@ impl Workload for Rush {
         lock(&self.log).iter().flat_map(numbers).collect()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
+    fn import_counts(&self, exported: &[u64]) {
         let mut log = lock(&self.log);
         let room = LOG_MAX.saturating_sub(log.len());
-        let (entries, _) = notes.as_chunks();
+        let (entries, _) = exported.as_chunks();
         log.extend(entries.iter().take(room).map(
             |&[row, value_read, client, sequence, committed_at]| Entry {
                 row: row as i64,
@@ -292,7 +292,7 @@ impl Workload for Rush {
         let (witnessed, examples) = self.witnesses(facts.opens);
         Ok(vec![AuditCheck::LostUpdates {
             committed: facts.totals.committed,
-            in_doubt: facts.open(),
+            in_doubt: facts.uncertain(),
             sum_before: facts.baseline,
             sum_after,
             witnessed,

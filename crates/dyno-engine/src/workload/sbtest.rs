@@ -232,7 +232,7 @@ impl Sbtest {
     }
 
     /// True when the server assigns ids to new rows. SQLite does so only for a primary key.
-    pub(super) fn numbers_itself(&self) -> bool {
+    pub(super) fn server_assigns_ids(&self) -> bool {
         self.auto_inc && !(self.secondary && self.dialect.numbering == Numbering::RowNumber)
     }
 

@@ -110,7 +110,7 @@ pub(crate) fn doing<F>(transaction: F) -> Doing<F>
 where
     F: AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Result<(), OperationFailure>,
 {
-    Doing { transaction, verdict: AfterFailure::Policy }
+    Doing { transaction, verdict: AfterFailure::RetryPolicy }
 }
 
 impl<F> Doing<F> {
@@ -162,7 +162,7 @@ where
         (self.transaction)(*client, sequence, session, random).await
     }
 
-    fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> AfterFailure {
+    fn after_failure(&self, _client: &ClientId, _failure: &OperationFailure) -> AfterFailure {
         self.verdict
     }
 

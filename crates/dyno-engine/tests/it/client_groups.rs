@@ -24,7 +24,7 @@ fn noting(seen: &Seen, fails: bool) -> impl Workload<Client = ClientId> + use<> 
             false => Ok(()),
         }
     })
-    .but(AfterFailure::GoesOn)
+    .but(AfterFailure::Continue)
 }
 
 #[test]

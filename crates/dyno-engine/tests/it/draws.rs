@@ -16,11 +16,11 @@ type Sent = BTreeMap<(u32, u64), (String, u64)>;
 
 /// A trial of an experiment with a seed, whose statements have keys.
 fn trial(seed: u64, id: &str, load: &LoadPlan) -> (Sent, TrialRecord) {
-    part(seed, id, load, 0, 1)
+    run_generator(seed, id, load, 0, 1)
 }
 
 /// What one of several generators has of the same trial.
-fn part(
+fn run_generator(
     seed: u64,
     id: &str,
     load: &LoadPlan,
@@ -41,7 +41,8 @@ fn part(
     );
     let trial = Trial { id: id.to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, Node::alone(null("")), 3, load, seed, &NOBODY);
-    let input = TrialInput { load: input.load.clone().part(generator, generators), ..input };
+    let input =
+        TrialInput { load: input.load.clone().of_generator(generator, generators), ..input };
     let record = run_trial(keys, &input, &mut ()).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)
@@ -69,12 +70,12 @@ fn trials_send_different_keys_and_a_repeated_trial_the_same() {
 #[test]
 fn several_generators_send_the_keys_of_one() {
     let load = LoadPlan::new(StopRule::TransactionsPerClient(50));
-    let whole = trial(7, "b01-001", &load).0;
+    let one = trial(7, "b01-001", &load).0;
     for generators in [2, 3] {
-        let parts = (0..generators).map(|it| part(7, "b01-001", &load, it, generators).0);
-        let parts: Vec<Sent> = parts.collect();
-        assert_eq!(parts.iter().map(BTreeMap::len).sum::<usize>(), 150, "no client is in two");
-        assert_eq!(parts.into_iter().flatten().collect::<Sent>(), whole);
+        let sent = (0..generators).map(|it| run_generator(7, "b01-001", &load, it, generators).0);
+        let sent: Vec<Sent> = sent.collect();
+        assert_eq!(sent.iter().map(BTreeMap::len).sum::<usize>(), 150, "no client is in two");
+        assert_eq!(sent.into_iter().flatten().collect::<Sent>(), one);
     }
 }
 

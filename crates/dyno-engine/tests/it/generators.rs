@@ -6,15 +6,15 @@ use crate::stages::plan;
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    Generators, LoadInput, Node, PartReport, Session, Start, TrialError, TrialInput, run_part,
-    run_trial,
+    GeneratorReport, Generators, LoadInput, Node, Session, Start, TrialError, TrialInput,
+    run_subset, run_trial,
 };
 use dyno_model::catalog::Growth;
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadBy, LoadPlan, StopRule, Trial};
 use dyno_model::reason::Reason;
-use dyno_model::record::{GeneratorPart, IntervalRecord, TrialRecord};
+use dyno_model::record::{GeneratorSummary, IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -89,18 +89,18 @@ struct Threads {
 struct Reports(usize, Sender<(usize, String)>);
 
 impl Reports {
-    fn report(&self, report: &PartReport) {
+    fn report(&self, report: &GeneratorReport) {
         let _ = self.1.send((self.0, serde_json::to_string(report).expect("it is data")));
     }
 }
 
 impl Listener for Reports {
     fn commit_activity(&mut self, activity: CommitActivity) {
-        self.report(&PartReport::Activity(activity));
+        self.report(&GeneratorReport::Activity(activity));
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        self.report(&PartReport::Interval(Box::new(interval.clone())));
+        self.report(&GeneratorReport::Interval(Box::new(interval.clone())));
     }
 }
 
@@ -138,24 +138,24 @@ impl Generators for Threads {
                 let input = LoadInput { interval: Nanos(100_000_000), ..input };
                 let link = Reports(reports.0, reports.1.clone());
                 let ready = || {
-                    link.report(&PartReport::Ready);
+                    link.report(&GeneratorReport::Ready);
                     starts.recv().map_err(|_| TrialError::Interrupted)
                 };
-                let input = input.part(generator, number);
-                let result = run_part(vec![keys], (&[server], 0), &input, ready, &mut reports);
+                let input = input.of_generator(generator, number);
+                let result = run_subset(vec![keys], (&[server], 0), &input, ready, &mut reports);
                 reports.report(&match result {
-                    Ok(result) => PartReport::Done(Box::new(result)),
-                    Err(error) => PartReport::Failed(error.into()),
+                    Ok(result) => GeneratorReport::Done(Box::new(result)),
+                    Err(error) => GeneratorReport::Failed(error.into()),
                 });
             });
         }
         Ok(())
     }
 
-    fn parts(&self) -> Vec<GeneratorPart> {
+    fn summaries(&self) -> Vec<GeneratorSummary> {
         let host = "here".to_owned();
         let named =
-            |number| GeneratorPart { number, host: host.clone(), ..GeneratorPart::default() };
+            |number| GeneratorSummary { number, host: host.clone(), ..GeneratorSummary::default() };
         (0..self.number).map(named).collect()
     }
 
@@ -169,12 +169,12 @@ impl Generators for Threads {
         Ok(epoch)
     }
 
-    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
+    fn next(&self, wait: Duration) -> Result<Option<(usize, GeneratorReport)>, TrialError> {
         let mut reported = self.reported.lock().expect("nobody panics");
         for (generator, (start, is_reported)) in reported.iter_mut().enumerate() {
             if let (Some(cause), false) = (start.stopped(), *is_reported) {
                 *is_reported = true;
-                return Ok(Some((generator, PartReport::Stopped(cause.clone()))));
+                return Ok(Some((generator, GeneratorReport::Stopped(cause.clone()))));
             }
         }
         drop(reported);
@@ -229,7 +229,7 @@ fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
         assert_eq!(record.transaction.count, 200);
         assert_eq!(record.counters.check(), Vec::<String>::new());
         let parts = record.generators.expect("there are several").parts;
-        let each = |of: fn(&GeneratorPart) -> u64| parts.iter().map(of).sum::<u64>();
+        let each = |of: fn(&GeneratorSummary) -> u64| parts.iter().map(of).sum::<u64>();
         assert_eq!(parts.len(), number as usize);
         assert_eq!((each(|it| it.clients.into()), each(|it| it.committed)), (5, 200));
         assert!(parts.iter().all(|it| it.lag.is_none() && it.busiest_worker > 0.0));

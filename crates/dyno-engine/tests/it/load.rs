@@ -4,7 +4,7 @@
 use crate::bench::{self, Closure, NOBODY, SEED, native, null, trial_input};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::interrupt::InterrupterGuard;
-use dyno_engine::recording::shares::ClientShares;
+use dyno_engine::recording::client_statistics::StatisticsByClient;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
     CustomAudit, FatalCause, LoadInput, LoadRecord, Meter, ScriptFailure, ScriptThreads,
@@ -27,20 +27,24 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Keeps the intervals, and reads the clients' counters while they work.
 struct Heard {
     intervals: Vec<IntervalRecord>,
-    shares: Arc<ClientShares>,
+    statistics: Arc<StatisticsByClient>,
     events_seen: u64,
 }
 
 impl Listener for Heard {
     fn interval(&mut self, interval: &IntervalRecord) {
         self.intervals.push(interval.clone());
-        self.events_seen = self.shares.iter().map(|share| share.events).sum();
+        self.events_seen = self.statistics.iter().map(|it| it.events).sum();
     }
 }
 
 impl Heard {
     fn new(input: &LoadInput<'_>) -> Self {
-        Self { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 }
+        Self {
+            intervals: Vec::new(),
+            statistics: Arc::clone(&input.client_statistics),
+            events_seen: 0,
+        }
     }
 }
 
@@ -117,8 +121,8 @@ fn a_budget_is_a_number_of_attempts_to_start() {
     assert_eq!(attempts.load(Ordering::Relaxed), 1_000);
     assert_eq!((record.counters.started, record.counters.committed), (900, 900));
     assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), 900);
-    assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 900);
-    assert_eq!(record.histogram.len(), 900);
+    assert_eq!(record.client_statistics.iter().map(|it| it.events).sum::<u64>(), 900);
+    assert_eq!(record.response_times.len(), 900);
 }
 
 #[test]
@@ -139,7 +143,7 @@ fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
         (record.counters.started, record.counters.committed, record.counters.failed),
         (10, 5, 5)
     );
-    assert_eq!(record.clients[0].events, 5);
+    assert_eq!(record.client_statistics[0].events, 5);
 }
 
 #[test]
@@ -182,14 +186,17 @@ fn intervals_add_up_to_the_counters_exactly() {
     assert_eq!(sum(|interval| interval.outcomes.reads), counters.outcomes.reads);
     assert_eq!(sum(|interval| interval.outcomes.writes), counters.outcomes.writes);
     assert_eq!(sum(|interval| interval.outcomes.others), counters.outcomes.others);
-    assert_eq!(sum(|interval| interval.errors), counters.errors());
+    assert_eq!(sum(|interval| interval.statement_errors), counters.statement_errors());
     assert_eq!(sum(|interval| interval.retries), counters.retries);
     assert_eq!(sum(|interval| interval.reconnects), counters.reconnects);
     assert_eq!(sum(|interval| interval.counts.errors), record.counts.errors);
     assert_eq!(sum(|interval| interval.statements[0].1.len()), counters.statements[0].ok);
     let events = counters.committed;
     assert_eq!(counters.outcomes, Outcomes { reads: events, writes: events, others: events });
-    assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
+    assert_eq!(
+        record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(),
+        record.latency.sum
+    );
     assert_eq!(record.latency.count, events);
     assert!(
         measured.iter().any(|interval| interval.concurrency > 0),
@@ -235,7 +242,7 @@ fn interval_completes_although_a_client_is_stuck_in_a_statement() {
     let Heard { intervals, events_seen, .. } = heard.heard;
     let first = &intervals[0];
     assert!(first.latency.count > 0 && first.concurrency >= 1);
-    assert!(events_seen > 0, "shares can be read while clients work");
+    assert!(events_seen > 0, "statistics can be read while clients work");
 }
 
 #[test]
@@ -314,7 +321,7 @@ fn a_script_that_is_never_ready_ends_its_trial_and_says_how_many_were() {
     let input = trial_input(null(""), 3, &load);
     let audit = CustomAudit::default();
     let outcome = run_script_trial(script(), &audit, &threads, &input, &mut ());
-    let Err(TrialError::LeftBehind(reason)) = outcome else { panic!("{outcome:?}") };
+    let Err(TrialError::ThreadsStillRunning(reason)) = outcome else { panic!("{outcome:?}") };
     assert!(
         reason.to_string().starts_with(&format!("{not_ready}: a script does not end")),
         "{reason}"
@@ -341,7 +348,7 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
     let fatal = record.fatal.expect("it is kept");
     assert_eq!(fatal.client, ClientId(3));
     assert_eq!(fatal.cause, FatalCause::Script("SQL error, errno = 1146".to_owned()));
-    assert_eq!((record.counters.failed, record.counters.errors()), (1, 1));
+    assert_eq!((record.counters.failed, record.counters.statement_errors()), (1, 1));
     assert!(!record.is_cut_off && record.left_behind.is_empty());
 }
 
@@ -366,7 +373,7 @@ fn a_script_whose_event_never_ends_is_left_behind_and_named() {
     assert_eq!(record.left_behind, [ClientId(1)]);
     assert!(record.is_cut_off);
     assert_eq!(record.counters.unfinished, 1);
-    assert_eq!(record.clients[1].events, 7, "its books are closed without it");
+    assert_eq!(record.client_statistics[1].events, 7, "its books are closed without it");
     assert_eq!(
         intervals.iter().map(|interval| interval.latency.count).sum::<u64>(),
         record.counters.committed
@@ -417,7 +424,7 @@ fn a_native_workload_runs_without_observer_and_audit() {
         record.counters.outcomes,
         Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 }
     );
-    assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 300);
+    assert_eq!(record.client_statistics.iter().map(|it| it.events).sum::<u64>(), 300);
 
     let targets = [null(""), null("connect.fail=out-of-connections:1")];
     let native = native("oltp_read_write", &[], 6);

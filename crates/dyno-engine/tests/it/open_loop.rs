@@ -130,7 +130,10 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
 fn response_time_and_busy_time_start_when_transaction_is_due() {
     let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5));
     assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
-    assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
+    assert_eq!(
+        record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(),
+        record.latency.sum
+    );
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn one_second_freeze_in_ten_shows_in_p99_even_with_busy_clients() {
         let (record, intervals) = native(FROZEN, clients, load);
         let mut commits = dyno_model::latency::histogram();
         for interval in &intervals {
-            commits.add(&interval.transaction).expect("the same bounds");
+            commits.add(&interval.response_times).expect("the same bounds");
         }
         // In an open loop all arrivals, in a closed one all commits.
         let all = record.open_loop.and_then(|open_loop| open_loop.response);

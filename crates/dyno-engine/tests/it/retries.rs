@@ -44,7 +44,7 @@ fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
         record.counters.retries
     );
     assert_eq!(sent(&record, "rollback"), record.counters.retries);
-    assert_eq!(record.counters.errors(), record.counters.retries);
+    assert_eq!(record.counters.statement_errors(), record.counters.retries);
     let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
     assert_eq!(
         (detail.failure.kind, detail.count),
@@ -76,7 +76,7 @@ fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
         load(native("oltp_write_only", &[], 4), null("update.fail=deadlock:0.3"), &input, &mut ());
     let noted: u64 = record.failures.0.iter().map(|it| it.count).sum();
     assert!(
-        noted > 0 && noted == record.counters.errors(),
+        noted > 0 && noted == record.counters.statement_errors(),
         "{:?} {:?}",
         record.failures,
         record.counters
@@ -140,7 +140,7 @@ fn statement_timeout_is_counted_and_the_client_reconnects() {
     let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut ());
     assert_eq!(record.counters.committed + record.counters.failed, 60, "{:?}", record.counters);
     assert!(timeouts(&record) > 10, "{:?}", record.counters);
-    assert_eq!(record.counters.errors(), timeouts(&record), "nothing else went wrong");
+    assert_eq!(record.counters.statement_errors(), timeouts(&record), "nothing else went wrong");
     assert_eq!(record.counters.reconnects, timeouts(&record));
     // A COMMIT without an answer is in doubt, and not retried.
     assert_eq!(record.counters.failed, record.counters.in_doubt);
@@ -226,7 +226,7 @@ fn unmeasured_statement_gets_its_own_timeout() {
         ..LoadPlan::new(StopRule::TransactionsPerClient(1))
     };
     let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
-    let workload = doing(transaction).but(AfterFailure::GoesOn);
+    let workload = doing(transaction).but(AfterFailure::Continue);
     let record =
         run_load(workload, &[null("hang_after=0")], &input, &mut ()).expect("it is measured");
     assert_eq!((record.counters.failed, record.facts.problems), (1, vec![]));

@@ -99,7 +99,7 @@ fn so_many_clients_work_as_the_stage_says() {
     let stages = [(200, 2.0, 2.0), (200, 0.0, 0.0), (200, 3.0, 3.0)];
     let load = plan(LoadBy::Clients, &stages);
     let record = native("latency_us=1000", 8, &load);
-    let events: Vec<u64> = record.clients.iter().map(|client| client.events).collect();
+    let events: Vec<u64> = record.client_statistics.iter().map(|client| client.events).collect();
     assert!(events[..3].iter().all(|events| *events > 0), "{events:?}");
     assert_eq!(events[3..], [0; 5], "nobody asks for more than three clients");
     let found = found(&record);

@@ -47,7 +47,7 @@ impl Listener for Intervals<'_> {
         }
         self.all.push(interval.clone());
         if let Some(interrupts) = self.interrupts
-            && !interval.transaction.is_empty()
+            && !interval.response_times.is_empty()
         {
             interrupts.store(1, Ordering::Relaxed);
         }
@@ -138,11 +138,11 @@ fn intervals_add_up_to_the_whole() {
     let bench = Bench::new("latency_us=500", "oltp_point_select", 4, StopRule::Transactions(3_000));
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
-    let committed: u64 = intervals.iter().map(|interval| interval.transaction.len()).sum();
+    let committed: u64 = intervals.iter().map(|interval| interval.response_times.len()).sum();
     assert_eq!(committed, record.counters.committed);
     let mut merged = dyno_model::latency::histogram();
     for interval in &intervals {
-        merged.add(&interval.transaction).expect("the same bounds");
+        merged.add(&interval.response_times).expect("the same bounds");
     }
     assert_eq!(merged.value_at_quantile(0.99).min(merged.max()), record.transaction.p99);
 }
@@ -155,9 +155,10 @@ fn warm_up_is_recorded_apart_and_does_not_count() {
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
     assert_eq!(record.counters.committed, 100);
-    let warmup: u64 = intervals.iter().filter(|i| i.is_warmup).map(|i| i.transaction.len()).sum();
+    let warmup: u64 =
+        intervals.iter().filter(|i| i.is_warmup).map(|i| i.response_times.len()).sum();
     let measured: u64 =
-        intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
+        intervals.iter().filter(|i| !i.is_warmup).map(|i| i.response_times.len()).sum();
     assert!(warmup > 0, "clients work during warm-up");
     // The first measured interval may include transactions that started in warm-up, which do not
     // count towards the 100.

@@ -43,7 +43,7 @@ fn run(verdict: AfterFailure) -> (LoadRecord, bool) {
 
 #[test]
 fn a_client_may_go_on_after_a_failure_that_would_end_it() {
-    let (record, has_gone_on) = run(AfterFailure::GoesOn);
+    let (record, has_gone_on) = run(AfterFailure::Continue);
     assert_eq!(
         (record.counters.committed, record.counters.failed, record.counters.retries),
         (19, 1, 1)
@@ -54,7 +54,7 @@ fn a_client_may_go_on_after_a_failure_that_would_end_it() {
 
 #[test]
 fn a_client_may_end_alone() {
-    let (record, has_gone_on) = run(AfterFailure::EndsClient);
+    let (record, has_gone_on) = run(AfterFailure::EndClient);
     assert_eq!((record.counters.committed, record.counters.failed), (12, 1));
     assert!(has_gone_on && record.fatal.is_none() && record.facts.stopped.is_none());
     assert!(!record.is_cut_off);
@@ -62,7 +62,7 @@ fn a_client_may_end_alone() {
 
 #[test]
 fn a_client_may_end_the_run() {
-    let (record, _) = run(AfterFailure::EndsRun);
+    let (record, _) = run(AfterFailure::EndRun);
     assert_eq!(record.fatal.expect("the failure is kept").client, ClientId(0));
     assert!(record.facts.stopped.is_some());
     assert!(record.counters.committed < 19);
@@ -71,6 +71,6 @@ fn a_client_may_end_the_run() {
 #[test]
 fn without_a_verdict_the_policy_decides() {
     // A duplicate key is counted, and the client continues.
-    let (record, _) = run(AfterFailure::Policy);
+    let (record, _) = run(AfterFailure::RetryPolicy);
     assert_eq!((record.counters.committed, record.counters.failed), (19, 1));
 }

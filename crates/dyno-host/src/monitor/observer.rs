@@ -48,10 +48,14 @@ impl Observer {
     /// are no values of it.
     pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
         let observe = queries(target.engine).observe?;
-        let (requests, asked) = channel();
+        let (requests, received) = channel();
         let (answer, answers) = channel();
         let run = move || {
-            answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer);
+            answer_all(
+                || ServerQueries::open(&target, &databases, is_local, observe),
+                &received,
+                &answer,
+            );
         };
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
@@ -70,21 +74,21 @@ impl Observer {
     /// The answer to the last request, waited for until `until`. The cost of a missing answer is
     /// the time waited so far.
     pub(super) fn answer(&mut self, until: Instant) -> Option<ServerSample> {
-        let asked = self.pending?;
+        let requested_at = self.pending?;
         match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(mut answer) => {
                 self.pending = None;
                 self.cpu = answer.cpu;
-                if asked.elapsed() > Duration::from_secs(1) {
+                if requested_at.elapsed() > Duration::from_secs(1) {
                     // Its values belong to no known time.
                     answer = ServerSample::default();
                 }
-                answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
+                answer.values.put(names::SERVER_ANSWER, requested_at.elapsed().as_secs_f64());
                 Some(answer)
             }
             Err(RecvTimeoutError::Timeout) => {
                 let mut answer = ServerSample::default();
-                answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
+                answer.values.put(names::SERVER_ANSWER, requested_at.elapsed().as_secs_f64());
                 Some(answer)
             }
             Err(RecvTimeoutError::Disconnected) => None,
@@ -93,18 +97,18 @@ impl Observer {
 }
 
 fn answer_all(
-    open: impl FnOnce() -> QueryResult<Asking>,
-    asked: &Receiver<SampleRequest>,
+    open: impl FnOnce() -> QueryResult<ServerQueries>,
+    requests: &Receiver<SampleRequest>,
     answers: &Sender<ServerSample>,
 ) {
-    let Ok(mut asking) = open() else { return };
-    while let Ok(request) = asked.recv() {
+    let Ok(mut connection) = open() else { return };
+    while let Ok(request) = requests.recv() {
         // Only the latest request matters to a server that was slow.
-        let request = match asked.try_recv() {
+        let request = match requests.try_recv() {
             Ok(newer) => newer,
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => request,
         };
-        let Ok(mut answer) = asking.answer(request) else { return };
+        let Ok(mut answer) = connection.answer(request) else { return };
         answer.cpu = thread_cpu();
         if answers.send(answer).is_err() {
             return;
@@ -113,7 +117,7 @@ fn answer_all(
 }
 
 /// A connection with its cost at the server.
-struct Asking {
+struct ServerQueries {
     syntax: Syntax,
     observed: Box<dyn Observed>,
     /// The server's thread or process that serves this connection.
@@ -122,7 +126,7 @@ struct Asking {
     sessions_pace: Pace,
 }
 
-impl Asking {
+impl ServerQueries {
     fn open(
         target: &Target,
         databases: &[String],

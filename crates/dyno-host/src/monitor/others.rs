@@ -146,9 +146,9 @@ fn others<'e>(
 ) -> (Vec<(&'e str, f64)>, f64) {
     let mut known = known.to_vec();
     known.push(std::process::id());
-    let (mut ours, mut kernels) = (to.families(&known), to.families(&[KERNEL]));
-    ours.append(&mut from.families(&known));
-    kernels.append(&mut from.families(&[KERNEL]));
+    let (mut own_families, mut kernel_families) = (to.families(&known), to.families(&[KERNEL]));
+    own_families.append(&mut from.families(&known));
+    kernel_families.append(&mut from.families(&[KERNEL]));
     let grown = grown(from, to);
     let worked = to.machine - from.machine;
     let own_of_all: f64 = grown.values().map(|grown| grown.own).sum();
@@ -161,8 +161,10 @@ fn others<'e>(
         grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 }
     };
     let of_ours: f64 =
-        grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, it)| ticks(it)).sum();
-    let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
+        grown.iter().filter(|(pid, _)| own_families.contains(pid)).map(|(_, it)| ticks(it)).sum();
+    let others = grown
+        .iter()
+        .filter(|(pid, _)| !own_families.contains(pid) && !kernel_families.contains(pid));
     let others =
         others.map(|(pid, grown)| (to.processes[pid].name.as_str(), ticks(grown))).collect();
     (others, (worked - of_ours).max(0.0))

@@ -18,8 +18,8 @@ pub(super) fn grouped(seen: Vec<SessionActivity>, syntax: Syntax) -> Vec<Session
         let statement = digest(&statement, syntax);
         let alike = without_numbers(&statement);
         match groups.entry((state.clone(), wait.clone(), alike.clone())) {
-            Entry::Vacant(place) => {
-                place.insert(SessionGroup { sessions, state, wait, statement });
+            Entry::Vacant(entry) => {
+                entry.insert(SessionGroup { sessions, state, wait, statement });
             }
             Entry::Occupied(mut group) => {
                 let group = group.get_mut();

@@ -235,7 +235,7 @@ impl Listener for Watch<'_> {
         let rate = IntervalRate {
             start: interval.start.as_secs_f64(),
             length: interval.length.as_secs_f64(),
-            committed: interval.transaction.len(),
+            committed: interval.response_times.len(),
         };
         self.rates.push(rate);
         self.is_low = self.collapse_detector.observe(rate).is_some();

@@ -173,13 +173,13 @@ impl Inner {
 
     /// Forwards data, and the end of it; the end of either side ends the connection.
     fn carry(&self, mut from: &TcpStream, mut to: &TcpStream) {
-        let mut room = vec![0; ROOM];
+        let mut buffer = vec![0; ROOM];
         loop {
-            let read = match from.read(&mut room) {
+            let read = match from.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read.unwrap_or(0),
             };
-            if self.pass().is_none() || read == 0 || to.write_all(&room[..read]).is_err() {
+            if self.pass().is_none() || read == 0 || to.write_all(&buffer[..read]).is_err() {
                 break;
             }
         }
@@ -192,21 +192,21 @@ impl Inner {
 /// disconnected again: the server would never have seen it.
 fn waiting(mut client: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     client.set_nonblocking(true)?;
-    let mut said = Vec::new();
-    let mut room = vec![0; ROOM];
+    let mut sent = Vec::new();
+    let mut buffer = vec![0; ROOM];
     let is_there = loop {
-        match client.read(&mut room) {
+        match client.read(&mut buffer) {
             Ok(0) => break false,
-            Ok(read) => said.extend_from_slice(&room[..read]),
+            Ok(read) => sent.extend_from_slice(&buffer[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => break error.kind() == io::ErrorKind::WouldBlock,
         }
-        if said.len() > LEFT_MAX {
+        if sent.len() > LEFT_MAX {
             break true;
         }
     };
     client.set_nonblocking(false)?;
-    Ok(is_there.then_some(said))
+    Ok(is_there.then_some(sent))
 }
 
 #[cfg(test)]

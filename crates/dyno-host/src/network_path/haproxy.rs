@@ -37,13 +37,10 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
         ))
     })?;
     let mut command = Command::new(&program);
-    let reported = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
-    let reported = reported.map(|answer| answer.text).unwrap_or_default();
-    let version = reported
-        .split_whitespace()
-        .skip_while(|word| *word != "version")
-        .nth(1)
-        .unwrap_or_default();
+    let output = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
+    let output = output.map(|answer| answer.text).unwrap_or_default();
+    let version =
+        output.split_whitespace().skip_while(|word| *word != "version").nth(1).unwrap_or_default();
     Ok((program, version.to_owned()))
 }
 
@@ -60,8 +57,8 @@ pub(super) fn start(
         )));
     };
     let (program, _) = locate(plan.kind)?;
-    let place = RunDirectory::make(plan.kind.name(), "proxy", &USERS, options)?;
-    let (folder, owner) = (place.folder.clone(), place.owner);
+    let run_directory = RunDirectory::make(plan.kind.name(), "proxy", &USERS, options)?;
+    let (folder, owner) = (run_directory.folder.clone(), run_directory.owner);
     let connections = options.connections.saturating_add(CONNECTIONS_SPARE);
     let launch = |own: u16| {
         let text = configuration(plan, own, (host, *port), connections);
@@ -85,7 +82,7 @@ pub(super) fn start(
             is_final: false,
         }),
     };
-    place.start(&launch, &target, &ready, READY_LIMIT)
+    run_directory.start(&launch, &target, &ready, READY_LIMIT)
 }
 
 /// Forwards TCP and nothing else: no health checks, no timeouts except for connecting, no logs of

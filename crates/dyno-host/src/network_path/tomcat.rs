@@ -93,8 +93,8 @@ fn version(java: &Path, home: &Path) -> String {
         .arg("org.apache.catalina.util.ServerInfo")
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let reported = ask(&mut command).map(|answer| answer.text).unwrap_or_default();
-    let number = reported.lines().find_map(|line| line.strip_prefix("Server number:"));
+    let output = ask(&mut command).map(|answer| answer.text).unwrap_or_default();
+    let number = output.lines().find_map(|line| line.strip_prefix("Server number:"));
     number.unwrap_or_default().trim().to_owned()
 }
 
@@ -105,18 +105,19 @@ pub(super) fn start(
     options: &StartOptions,
 ) -> Result<RunningPath, HostError> {
     let Found { java, home, .. } = locate(plan)?;
-    let mut place = RunDirectory::make(plan.kind.name(), "application server", &USERS, options)?;
-    let owner = place.owner;
+    let mut run_directory =
+        RunDirectory::make(plan.kind.name(), "application server", &USERS, options)?;
+    let owner = run_directory.owner;
     let beside = std::env::temp_dir();
     let inside = ["conf", "lib", "logs", "temp", "webapps", "work"];
     let base = make_folder(
-        &mut place.supervisor,
+        &mut run_directory.supervisor,
         &beside,
         &format!("dyno-{}", plan.kind.name()),
         owner,
         &inside,
     )?;
-    let own = place.folder.clone();
+    let own = run_directory.folder.clone();
     let war = own.join("application.war");
     copy(&plan.war, &war).map_err(unwritten(&war))?;
     let url = url(servers)?;
@@ -146,7 +147,7 @@ pub(super) fn start(
             ..Launch::default()
         })
     };
-    place.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
+    run_directory.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
 }
 
 /// Maximum size of an application in bytes.

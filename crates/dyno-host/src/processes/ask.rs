@@ -32,12 +32,12 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<CommandOutpu
     let mut child = command.stdin(Stdio::null()).env("LC_ALL", "C").spawn()?;
     let output = child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
     let errors = child.stderr.take().map(|errors| Box::new(errors) as Box<dyn Read + Send>);
-    let said =
+    let pipe =
         output.or(errors).ok_or_else(|| io::Error::other("neither stdout nor stderr is a pipe"))?;
     let (sender, answers) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = said.take(ANSWER_MAX).read_to_end(&mut bytes);
+        let _ = pipe.take(ANSWER_MAX).read_to_end(&mut bytes);
         sender.send(bytes)
     });
     let deadline = Instant::now() + limit;

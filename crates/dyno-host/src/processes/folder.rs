@@ -309,10 +309,10 @@ mod tests {
 
     #[test]
     fn links_are_not_followed_and_pipes_are_not_waited_for() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("secret"), "secret").unwrap();
-        fs::create_dir(place.path().join("theirs")).unwrap();
-        let theirs = place.path().join("theirs");
+        let temporary = tempfile::tempdir().unwrap();
+        fs::write(temporary.path().join("secret"), "secret").unwrap();
+        fs::create_dir(temporary.path().join("theirs")).unwrap();
+        let theirs = temporary.path().join("theirs");
         symlink("../secret", theirs.join("link")).unwrap();
         symlink("..", theirs.join("way")).unwrap();
         pipe(&theirs.join("pipe"));
@@ -328,33 +328,33 @@ mod tests {
         }
         assert!(read_beginning(&theirs.join("pipe"), 9).is_err());
         write_private(&theirs, "link", "text", None).unwrap();
-        assert_eq!(fs::read_to_string(place.path().join("secret")).unwrap(), "secret");
+        assert_eq!(fs::read_to_string(temporary.path().join("secret")).unwrap(), "secret");
         assert_eq!(
             fs::read_to_string(theirs.join("link")).unwrap(),
             "text",
             "a file in place of the link"
         );
         folder.remove_all("way").unwrap();
-        assert!(place.path().join("secret").exists(), "only the link is gone");
+        assert!(temporary.path().join("secret").exists(), "only the link is gone");
     }
 
     #[test]
     fn a_folder_of_another_user_is_rejected() {
-        let place = tempfile::tempdir().unwrap();
-        let own = fs::metadata(place.path()).unwrap().uid();
+        let temporary = tempfile::tempdir().unwrap();
+        let own = fs::metadata(temporary.path()).unwrap().uid();
         let stranger = Owner { user: own ^ 1, group: 0 };
-        assert!(Folder::of(place.path(), Some(Owner { user: own, group: 0 })).is_ok());
-        let error = Folder::of(place.path(), Some(stranger)).unwrap_err().to_string();
+        assert!(Folder::of(temporary.path(), Some(Owner { user: own, group: 0 })).is_ok());
+        let error = Folder::of(temporary.path(), Some(stranger)).unwrap_err().to_string();
         assert!(error.contains("belongs to another user"), "{error}");
     }
 
     #[test]
     fn folder_is_protected_if_others_cannot_replace_its_path() {
-        let place = tempfile::tempdir().unwrap();
-        let inner = place.path().join("inner");
+        let temporary = tempfile::tempdir().unwrap();
+        let inner = temporary.path().join("inner");
         fs::create_dir(&inner).unwrap();
         let mode =
-            |mode| fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).unwrap();
+            |mode| fs::set_permissions(temporary.path(), fs::Permissions::from_mode(mode)).unwrap();
         assert!(is_protected(&inner) && is_protected(&std::env::temp_dir()));
         mode(0o777);
         assert!(!is_protected(&inner), "everybody may rename it");
@@ -362,7 +362,7 @@ mod tests {
         assert!(is_protected(&inner));
         if rustix::process::geteuid().is_root() {
             mode(0o755);
-            std::os::unix::fs::chown(place.path(), Some(4_000_000_000), None).unwrap();
+            std::os::unix::fs::chown(temporary.path(), Some(4_000_000_000), None).unwrap();
             assert!(!is_protected(&inner), "its owner may rename it");
         }
     }

@@ -68,13 +68,13 @@ pub struct CreationNote(Option<PathBuf>);
 
 impl CreationNote {
     /// Writes the note. Without a folder for notes, nothing is written.
-    pub(crate) fn begin(place: &str) -> Self {
+    pub(crate) fn begin(location: &str) -> Self {
         let note = |folder: PathBuf| {
-            let path = note_path(&folder, place);
+            let path = note_path(&folder, location);
             make_folder(path.parent()?).ok()?;
             match dyno_files::create_new(&path, PRIVATE) {
                 Ok(mut file) => {
-                    file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?;
+                    file.write_all(location.as_bytes()).and_then(|()| file.sync_all()).ok()?;
                 }
                 // A killed run has left it.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -86,8 +86,8 @@ impl CreationNote {
     }
 
     /// The note of a database whose creation was interrupted.
-    pub(crate) fn left(place: &str) -> Option<Self> {
-        let path = note_path(&folder()?, place);
+    pub(crate) fn left(location: &str) -> Option<Self> {
+        let path = note_path(&folder()?, location);
         path.exists().then_some(Self(Some(path)))
     }
 
@@ -107,8 +107,8 @@ impl CreationNote {
     }
 }
 
-fn note_path(folder: &Path, place: &str) -> PathBuf {
-    folder.join("creating").join(signature(&["creating", place]))
+fn note_path(folder: &Path, location: &str) -> PathBuf {
+    folder.join("creating").join(signature(&["creating", location]))
 }
 
 /// The folder of this account, which may not exist yet.

@@ -90,7 +90,7 @@ pub(crate) fn take(
     if let Some(known) = known.filter(|known| known.is_still_held()) {
         return Ok(Some(known));
     }
-    let held = match &target.endpoint {
+    let lock = match &target.endpoint {
         Endpoint::InProcess => return Ok(None),
         Endpoint::File(path) => take_file(path),
         _ => match &queries(target.engine).server {
@@ -98,12 +98,12 @@ pub(crate) fn take(
             None => return Ok(None),
         },
     };
-    let held = match held {
-        Some(held) => held,
+    let lock = match lock {
+        Some(lock) => lock,
         None if is_own() => LockState::SharedAddress,
         None => return Err(Refused::InUse(in_use(target, remedy(&target.endpoint)))),
     };
-    let taken = Rc::new(RunLock(held));
+    let taken = Rc::new(RunLock(lock));
     HELD.with_borrow_mut(|held| {
         held.retain(|(other, lock)| *other != location && lock.strong_count() > 0);
         held.push((location, Rc::downgrade(&taken)));

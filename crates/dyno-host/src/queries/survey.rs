@@ -91,8 +91,8 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
             continue;
         };
         let Some(found) = tables.iter_mut().find(|found| found.name == *table) else { continue };
-        let place = (table.clone(), index.clone());
-        if last.as_ref() == Some(&place) {
+        let table_and_index = (table.clone(), index.clone());
+        if last.as_ref() == Some(&table_and_index) {
             found.indexes.last_mut().expect("it was begun").push(column.clone());
             found.key = found.key.take().filter(|_| is_primary != "1");
         } else {
@@ -101,7 +101,7 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
                 found.key = Some(KeyInfo { sql: sql.clone(), first: 0, last: 0 });
             }
         }
-        last = Some(place);
+        last = Some(table_and_index);
     }
     for table in &mut tables {
         table.key = table.key.take().and_then(|key| range(&mut session, &table.sql, key));
@@ -115,8 +115,8 @@ pub fn survey(target: &Target) -> QueryResult<Option<DatabaseInfo>> {
 /// A key with its range; `None` for an empty table, one that may not be read, and one whose values
 /// are too large to be drawn.
 fn range(session: &mut ControlConnection, table: &str, key: KeyInfo) -> Option<KeyInfo> {
-    let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
-    let row = session.rows(&asked).ok()?.pop()?;
+    let query = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
+    let row = session.rows(&query).ok()?.pop()?;
     let mut ends = row.into_iter().map(|field| field?.parse().ok());
     Some(KeyInfo { first: ends.next()??, last: ends.next()??, ..key })
 }

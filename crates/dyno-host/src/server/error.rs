@@ -73,11 +73,11 @@ pub(super) fn settings_differ(
     words: &[String],
 ) -> HostError {
     let problems: String = problems.iter().map(|problem| format!("\n  {}", problem.text)).collect();
-    let said =
+    let output =
         if words.is_empty() { String::new() } else { format!("\nIts output:{}", quoted(words)) };
     HostError::new(format!(
         "{kind} is running, but not with the requested \
-         settings:{problems}{said}\n{READ_THE_MANUAL}; the server may replace a value that is \
+         settings:{problems}{output}\n{READ_THE_MANUAL}; the server may replace a value that is \
          out of range"
     ))
 }

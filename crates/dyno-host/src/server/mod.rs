@@ -103,9 +103,9 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
 /// # Errors
 /// When it is not a folder, not accessible to the user that the server runs as, or when there is no
 /// such user.
-pub fn check_location(kind: ServerKind, place: &Path) -> Result<(), HostError> {
+pub fn check_location(kind: ServerKind, folder: &Path) -> Result<(), HostError> {
     let owner = recipe(kind).map(|recipe| account::for_server(kind, recipe.user)).transpose()?;
-    process::check_parent(place, owner.flatten())
+    process::check_parent(folder, owner.flatten())
 }
 
 /// Starts a server, waits until it answers, and reads its settings back.

@@ -94,7 +94,7 @@ pub(super) fn start(
     running.process = Some(ServerProcess { pid, launch, kept_log, stop });
     let (data, owner, supervisor) =
         (instance.directories.data(), instance.directories.owner, options.supervisor.clone());
-    running.place = Some(DataLocation { data, beside: parent, owner, supervisor });
+    running.data_location = Some(DataLocation { data, beside: parent, owner, supervisor });
     running.restoring = if options.data.is_some() { restoring } else { Duration::ZERO };
     running.cluster_member = instance.cluster_member;
     Ok(running)
@@ -132,8 +132,8 @@ fn lay_out<'a>(
     let socket_folder = socket_folder(supervisor, &directories.folder, recipe, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
-        Some(place) => {
-            Some(make_folder(supervisor, &usable(&place, owner)?, "dyno-log", owner, &[])?)
+        Some(folder) => {
+            Some(make_folder(supervisor, &usable(&folder, owner)?, "dyno-log", owner, &[])?)
         }
     };
     let password = match &options.data {
@@ -170,9 +170,9 @@ pub(super) fn make_directories(
 }
 
 /// A folder in which scratch folders can be created, as a canonical path.
-fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
-    check_parent(place, owner)?;
-    fs::canonicalize(place).map_err(|error| scratch(place, error))
+fn usable(folder: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
+    check_parent(folder, owner)?;
+    fs::canonicalize(folder).map_err(|error| scratch(folder, error))
 }
 
 /// The error of a basic operation of the operating system.
@@ -225,13 +225,14 @@ pub(crate) fn own_folder(
     prefix: &str,
     visitor: Option<Owner>,
 ) -> Result<PathBuf, String> {
-    let places =
+    let folders =
         [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
-    let is_safe = |place: &&PathBuf| {
-        visitor
-            .is_none_or(|visitor| is_protected(place) && check_parent(place, Some(visitor)).is_ok())
+    let is_safe = |folder: &&PathBuf| {
+        visitor.is_none_or(|visitor| {
+            is_protected(folder) && check_parent(folder, Some(visitor)).is_ok()
+        })
     };
-    let Some(place) = places.iter().find(is_safe) else {
+    let Some(folder) = folders.iter().find(is_safe) else {
         return Err(format!(
             "dyno runs as root and found no folder for its logs in which only root can replace \
              files; looked at {}, {}, /tmp and /run",
@@ -240,7 +241,7 @@ pub(crate) fn own_folder(
         ));
     };
     supervisor
-        .make_folder(place, prefix, Access::Passed(visitor), &[])
+        .make_folder(folder, prefix, Access::Passed(visitor), &[])
         .map_err(|error| error.to_string())
 }
 

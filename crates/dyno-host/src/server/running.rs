@@ -27,7 +27,7 @@ pub struct RunningServer {
     pub(super) socket: Option<PathBuf>,
     pub(super) supervisor: Option<Supervisor>,
     pub(super) process: Option<ServerProcess>,
-    pub(super) place: Option<DataLocation>,
+    pub(super) data_location: Option<DataLocation>,
     /// Its own role in a cluster, and the nodes that joined it there.
     pub(super) cluster_member: Option<ClusterMember>,
     pub(super) joiners: Vec<RunningServer>,
@@ -87,7 +87,7 @@ impl RunningServer {
             socket: None,
             supervisor: None,
             process: None,
-            place: None,
+            data_location: None,
             cluster_member: None,
             joiners: Vec::new(),
             faults: SharedFaults::default(),

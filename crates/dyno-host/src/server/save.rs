@@ -21,7 +21,8 @@ impl RunningServer {
     /// When it has no data folder, did not end cleanly, or the folder cannot be kept. Nothing is
     /// left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
-        let (Some(mut supervisor), Some(place)) = (self.supervisor.take(), self.place.take())
+        let (Some(mut supervisor), Some(location)) =
+            (self.supervisor.take(), self.data_location.take())
         else {
             return Err(uncopied(
                 Path::new("-"),
@@ -32,19 +33,19 @@ impl RunningServer {
             let exit = supervisor.handle.stop(&process.stop)?;
             if !exit.is_some_and(|exit| exit.is_success()) {
                 let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
-                return Err(uncopied(&place.data, format!("the server that loaded it {how}")));
+                return Err(uncopied(&location.data, format!("the server that loaded it {how}")));
             }
         }
         let password = self.target.password.clone();
         let saved = SavedDataSet::take(
-            &place.data,
-            &place.beside,
-            place.owner,
+            &location.data,
+            &location.beside,
+            location.owner,
             password,
-            &place.supervisor,
+            &location.supervisor,
         )?;
         match supervisor.finish().into_iter().next() {
-            Some(problem) => Err(uncopied(&place.data, problem)),
+            Some(problem) => Err(uncopied(&location.data, problem)),
             None => Ok(saved),
         }
     }

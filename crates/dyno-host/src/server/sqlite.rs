@@ -40,11 +40,11 @@ pub(super) fn start(
     let restoring = if options.data.is_some() { began.elapsed() } else { Duration::ZERO };
     let mut target = Target::new(Engine::Sqlite, Endpoint::File(data.join("dyno.db")));
 
-    let asked = &server.settings;
+    let requested = &server.settings;
     let pragma = |name: &str, value: &str| format!("PRAGMA {name} = {value}");
     let query = |doing| query(kind, doing);
     let find = |name: &str| {
-        asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        requested.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     };
     let mut session =
         ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
@@ -58,7 +58,7 @@ pub(super) fn start(
         session.run(&pragma("journal_mode", "wal")).map_err(query("setting journal_mode"))?;
     }
     drop(session);
-    for (name, value) in asked {
+    for (name, value) in requested {
         // The write-ahead log is a property of the file; setting it again would take locks.
         let is_done = OF_THE_FILE.iter().any(|done| done.eq_ignore_ascii_case(name))
             || is_wal && name.eq_ignore_ascii_case("journal_mode");
@@ -76,7 +76,7 @@ pub(super) fn start(
     }
     let mut running = RunningServer::new(kind, session.identity().version, target, found);
     running.supervisor = Some(supervisor);
-    running.place = Some(DataLocation {
+    running.data_location = Some(DataLocation {
         data,
         beside: parent,
         owner: None,
@@ -89,10 +89,10 @@ pub(super) fn start(
 /// Reads the pragmas that affect results and the requested ones.
 fn read_back(
     session: &mut ControlConnection,
-    asked: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, settings::Setting>, OperationFailure> {
     let mut found = settings::read_with(session, Engine::Sqlite)?;
-    for name in asked.keys() {
+    for name in requested.keys() {
         let listed = settings::listed_name(Engine::Sqlite, name);
         if let Some(setting) = read_pragma(session, &listed)? {
             found.insert(listed, setting);

@@ -18,14 +18,14 @@ pub(super) enum Agreement {
 pub(super) fn compare(
     engine: Engine,
     name: &str,
-    asked: &str,
+    requested: &str,
     found: &Setting,
     all: &FoundSettings,
 ) -> Agreement {
-    if is_same(engine, name, asked, found) {
+    if is_same(engine, name, requested, found) {
         return Agreement::Same;
     }
-    if (queries(engine).settings.is_rounded)(name, asked.trim(), found, all) {
+    if (queries(engine).settings.is_rounded)(name, requested.trim(), found, all) {
         Agreement::Rounded
     } else {
         Agreement::Different
@@ -33,14 +33,14 @@ pub(super) fn compare(
 }
 
 /// True when the server's value equals the requested one.
-fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
-    let asked = asked.trim();
-    if asked.eq_ignore_ascii_case(found.value.trim())
-        || asked.eq_ignore_ascii_case(found.shown.trim())
+fn is_same(engine: Engine, name: &str, requested: &str, found: &Setting) -> bool {
+    let requested = requested.trim();
+    if requested.eq_ignore_ascii_case(found.value.trim())
+        || requested.eq_ignore_ascii_case(found.shown.trim())
     {
         return true;
     }
-    (queries(engine).settings.is_same)(name, asked, found)
+    (queries(engine).settings.is_same)(name, requested, found)
 }
 
 #[cfg(test)]
@@ -85,12 +85,12 @@ mod tests {
             ("/var/tmp", "/var/tmp/", true),
             ("pool-of-threads", "pool-of-threads", true),
         ];
-        for (asked, found, expected) in rows {
+        for (requested, found, expected) in rows {
             let found_setting = setting(found, "", "");
             assert_eq!(
-                is_same(Engine::Mysql, "any", asked, &found_setting),
+                is_same(Engine::Mysql, "any", requested, &found_setting),
                 expected,
-                "{asked:?} against {found:?}"
+                "{requested:?} against {found:?}"
             );
         }
     }
@@ -116,9 +116,9 @@ mod tests {
             ("max_connections", "5000", "4096", Different),
             ("table_open_cache", "2100", "2048", Different),
         ];
-        for (name, asked, found, expected) in rows {
-            let agreement = compare(Engine::Mysql, name, asked, &setting(found, "", ""), &all);
-            assert_eq!(agreement, expected, "{name} = {asked:?} against {found:?}");
+        for (name, requested, found, expected) in rows {
+            let agreement = compare(Engine::Mysql, name, requested, &setting(found, "", ""), &all);
+            assert_eq!(agreement, expected, "{name} = {requested:?} against {found:?}");
         }
         let rows = [
             ("shared_buffers", "1000kB", "125", "8kB", Same),
@@ -127,10 +127,10 @@ mod tests {
             ("checkpoint_timeout", "31500ms", "32", "s", Rounded),
             ("checkpoint_timeout", "31500ms", "300", "s", Different),
         ];
-        for (name, asked, value, unit, expected) in rows {
+        for (name, requested, value, unit, expected) in rows {
             let found = setting(value, unit, "integer");
-            let agreement = compare(Engine::Postgres, name, asked, &found, &all);
-            assert_eq!(agreement, expected, "{name} = {asked:?} against {value:?}");
+            let agreement = compare(Engine::Postgres, name, requested, &found, &all);
+            assert_eq!(agreement, expected, "{name} = {requested:?} against {value:?}");
         }
     }
 
@@ -160,12 +160,12 @@ mod tests {
             ("search_path", "public,x", "public, x", "", "string", true),
             ("search_path", "public", "public, x", "", "string", false),
         ];
-        for (name, asked, value, unit, kind, expected) in rows {
+        for (name, requested, value, unit, kind, expected) in rows {
             let found = setting(value, unit, kind);
             assert_eq!(
-                is_same(Engine::Postgres, name, asked, &found),
+                is_same(Engine::Postgres, name, requested, &found),
                 expected,
-                "{name} = {asked:?} against {value:?}"
+                "{name} = {requested:?} against {value:?}"
             );
         }
     }
@@ -184,12 +184,12 @@ mod tests {
             ("cache_size", "-2000", "-2000", true),
             ("encoding", "'UTF-8'", "UTF-8", true),
         ];
-        for (name, asked, found, expected) in rows {
+        for (name, requested, found, expected) in rows {
             let found_setting = setting(found, "", "");
             assert_eq!(
-                is_same(Engine::Sqlite, name, asked, &found_setting),
+                is_same(Engine::Sqlite, name, requested, &found_setting),
                 expected,
-                "{name} = {asked:?} against {found:?}"
+                "{name} = {requested:?} against {found:?}"
             );
         }
     }

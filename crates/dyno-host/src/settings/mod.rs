@@ -55,16 +55,16 @@ pub struct RoundedSetting {
     /// The name as written.
     pub name: String,
     /// The requested value.
-    pub asked: String,
+    pub requested: String,
     /// The value in force.
     pub found: String,
 }
 
 /// Whether a server that announces the value `found` merely rounds the requested one. Other
 /// settings that affect rounding are not known at this point.
-pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
+pub(crate) fn is_rounding(engine: Engine, name: &str, requested: &str, found: &str) -> bool {
     let (listed, found) = (listed_name(engine, name), Setting::plain(found.to_owned()));
-    agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
+    agreement::compare(engine, &listed, requested, &found, &BTreeMap::new()) != Agreement::Different
 }
 
 /// Comparison of a server's settings with the requested ones.
@@ -83,14 +83,14 @@ pub(crate) struct Compared {
 /// Compares the requested settings with all settings of a server.
 pub(crate) fn compared(
     engine: Engine,
-    asked: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
     found: &BTreeMap<String, Setting>,
 ) -> Compared {
     let settings = &queries(engine).settings;
     let shown = |name: &&str| Some(((*name).to_owned(), found.get(*name)?.shown.clone()));
     let record = settings.that_matter.iter().filter_map(shown).collect();
     let mut compared = Compared { record, ..Compared::default() };
-    for (name, value) in asked {
+    for (name, value) in requested {
         let listed = listed_name(engine, name);
         let (shown, problem) = match (settings.find)(&listed, value, found) {
             None => {
@@ -108,8 +108,8 @@ pub(crate) fn compared(
                     setting.shown.clone(),
                 );
                 if agreement == Agreement::Rounded {
-                    let (name, asked, found) = (name.clone(), value.to_string(), found.clone());
-                    compared.rounded.push(RoundedSetting { name, asked, found });
+                    let (name, requested, found) = (name.clone(), value.to_string(), found.clone());
+                    compared.rounded.push(RoundedSetting { name, requested, found });
                 }
                 let problem = (agreement == Agreement::Different).then(|| {
                     format!(
@@ -207,12 +207,12 @@ mod tests {
             ("hostname", "x"),
             ("key_buffer_size", "8"),
         ]);
-        let asked = requested(&[
+        let requested = requested(&[
             ("transaction-isolation", "read-committed"),
             ("key-buffer-size", "8"),
             ("plugin_load_add", "x.so"),
         ]);
-        let Compared { record, unread, .. } = compared(Engine::Mysql, &asked, &found);
+        let Compared { record, unread, .. } = compared(Engine::Mysql, &requested, &found);
         assert_eq!(record["transaction_isolation"], "READ-COMMITTED");
         assert_eq!(record["sync_binlog"], "1");
         assert_eq!(record["key_buffer_size"], "8");

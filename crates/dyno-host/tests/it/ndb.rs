@@ -47,7 +47,7 @@ fn sql_nodes_share_data_and_a_dead_data_node_is_reported() {
     assert_eq!(server.settings["datamemory"], (50 << 20).to_string());
     // Its own tables are added, which is reported.
     let [rounded] = &server.rounded[..] else { panic!("{:?}", server.rounded) };
-    assert_eq!((rounded.name.as_str(), rounded.asked.as_str()), ("MaxNoOfTables", "300"));
+    assert_eq!((rounded.name.as_str(), rounded.requested.as_str()), ("MaxNoOfTables", "300"));
     assert!(
         rounded.found.parse::<u32>().is_ok_and(|found| (301..=332).contains(&found)),
         "{rounded:?}"

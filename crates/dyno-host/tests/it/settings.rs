@@ -80,9 +80,9 @@ const APPLIED: [(ServerKind, Pairs, Pairs); 4] = [
 
 #[test]
 fn settings_are_applied_and_read_back() {
-    for (kind, asked, expected) in APPLIED {
+    for (kind, requested, expected) in APPLIED {
         let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), asked) else { continue };
+        let Some(server) = running(kind, scratch.path(), requested) else { continue };
         let found = &server.settings;
         for (name, value) in expected {
             assert_eq!(
@@ -270,17 +270,17 @@ fn a_rounded_size_is_reported_with_both_values_and_is_not_an_error() {
         &[("innodb-buffer-pool-size", "268435456"), ("max_allowed_packet", "1099776")],
         &[("shared_buffers", "20000kB")],
     ];
-    for ((kind, asked), expected) in rows.into_iter().zip(expected) {
+    for ((kind, requested), expected) in rows.into_iter().zip(expected) {
         let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), asked) else { continue };
+        let Some(server) = running(kind, scratch.path(), requested) else { continue };
         let rounded = &server.rounded;
         let found: Vec<(&str, &str)> =
             rounded.iter().map(|setting| (setting.name.as_str(), setting.found.as_str())).collect();
         assert_eq!(found, expected, "{kind}");
         for setting in rounded {
             let (_, value) =
-                asked.iter().find(|(name, _)| *name == setting.name).expect("it was asked for");
-            assert_eq!(setting.asked, *value, "{kind}");
+                requested.iter().find(|(name, _)| *name == setting.name).expect("it was asked for");
+            assert_eq!(setting.requested, *value, "{kind}");
         }
     }
 }

@@ -124,7 +124,7 @@ impl Campaign {
         if let Some(current) = &mut self.current
             && !interval.is_warmup
         {
-            current.commits += interval.transaction.len();
+            current.commits += interval.response_times.len();
             current.seconds += interval.length.as_secs_f64();
         }
     }

@@ -27,7 +27,7 @@ fn live() -> Live {
     live.event(&Event::TrialStarted { trial: trial.clone() });
     let mut interval = IntervalRecord::empty(&trial, Nanos(0), Nanos(1_000_000_000), &[]);
     for time in [90_000, 3_000_000, 20_000_000_000_u64] {
-        dyno_model::latency::record(&mut interval.transaction, time);
+        dyno_model::latency::record(&mut interval.response_times, time);
         interval.latency.record(time);
     }
     interval.errors_by_kind.insert(FailureKind::Deadlock, 2);

@@ -102,7 +102,7 @@ impl Totals {
         self.failed += interval.failed;
         self.retries += interval.retries;
         self.response_s += interval.latency.sum as f64 / 1e9;
-        for step in interval.transaction.iter_recorded() {
+        for step in interval.response_times.iter_recorded() {
             let seconds = step.value_iterated_to() as f64 / 1e9;
             let bucket = BUCKETS_S.partition_point(|bound| *bound < seconds);
             self.buckets[bucket] += step.count_since_last_iteration();
@@ -344,7 +344,7 @@ impl State {
         }
         self.totals.add(interval);
         self.queue = interval.queue;
-        let (seconds, histogram) = (interval.length.as_secs_f64(), &interval.transaction);
+        let (seconds, histogram) = (interval.length.as_secs_f64(), &interval.response_times);
         if seconds <= 0.0 {
             return;
         }

@@ -10,7 +10,7 @@ fn state() -> State {
 fn interval(trial: &str, milliseconds: &[u64]) -> IntervalRecord {
     let mut interval = IntervalRecord::empty(trial, Nanos(0), Nanos(1_000_000_000), &[]);
     for time in milliseconds {
-        latency::record(&mut interval.transaction, time * 1_000_000);
+        latency::record(&mut interval.response_times, time * 1_000_000);
     }
     interval
 }

@@ -56,7 +56,7 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
         "address",
         lua.create_function(|_, name: LuaString| {
             let found = scalars::find(&name.as_bytes());
-            Ok((found.map(|(kind, _)| kind), found.map(|(_, place)| LightUserData(place))))
+            Ok((found.map(|(kind, _)| kind), found.map(|(_, pointer)| LightUserData(pointer))))
         }),
     )?;
     set("driver", lua.create_function(|_, name: Value| Ok(find_driver(&name))))?;

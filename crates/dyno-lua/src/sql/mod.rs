@@ -213,8 +213,8 @@ impl Sql {
         let kind = statement.kind;
         let outcome = if count <= PARAMETERS_IN_PLACE {
             let mut values = [Value::Null; PARAMETERS_IN_PLACE];
-            for (place, bound) in values.iter_mut().zip(&statement.bound) {
-                *place = value(bound);
+            for (slot, bound) in values.iter_mut().zip(&statement.bound) {
+                *slot = value(bound);
             }
             trip(link, around, &Request::Statement(ready, &values[..count]), kind)
         } else {

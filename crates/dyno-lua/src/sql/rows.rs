@@ -239,8 +239,8 @@ fn postgres(
     text: &mut Vec<u8>,
     fields: &mut Fields,
 ) -> Option<()> {
-    let mut places = Vec::new();
-    let row = DataRow::decode(bytes, columns, &mut places).ok()?;
+    let mut ranges = Vec::new();
+    let row = DataRow::decode(bytes, columns, &mut ranges).ok()?;
     let mut reader = Reader::new(bytes);
     for i in 0..reader.count().ok()? {
         let Ok(length) = usize::try_from(reader.int32().ok()?) else {

@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn reports_name_a_compatible_product_once() {
-        let shown = |engine, reported: &str, asked: &str, settings: &[&str]| {
-            Identity::reported(engine, reported).with_answers(asked, settings).shown()
+        let shown = |engine, reported: &str, answer: &str, settings: &[&str]| {
+            Identity::reported(engine, reported).with_answers(answer, settings).shown()
         };
         let rows = [
             (shown(Engine::Postgres, "15.18 (Debian)", "PostgreSQL 15.18 on x86_64", &[]), "15.18"),

@@ -125,15 +125,15 @@ pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {
     // An unknown database; and errors detected by the client while connecting, for example that the
     // server does not support TLS.
     is_unconnected: |code, state| code == 1049 || code == 0 && state.is_empty(),
-    unreachable: |tcp, place, code, message| {
+    unreachable: |tcp, address, code, message| {
         // Error numbers of MySQL's client library for an unreachable server.
-        let (place, number) = match tcp {
+        let (address, number) = match tcp {
             Some((host, port)) => (format!("host '{host}', port {port}"), 2003),
-            None => (format!("socket '{place}'"), 2002),
+            None => (format!("socket '{address}'"), 2002),
         };
         let code = if code == 0 { number } else { code };
         vec![
-            format!("unable to connect to MySQL server on {place}, aborting..."),
+            format!("unable to connect to MySQL server on {address}, aborting..."),
             format!("error {code}: {message}"),
         ]
     },

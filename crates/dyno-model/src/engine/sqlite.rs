@@ -103,8 +103,8 @@ const SYSBENCH: SysbenchDriver = SysbenchDriver {
     tells_ignored: false,
     rolls_back: false,
     is_unconnected: |_, _| false,
-    unreachable: |_, place, _, message| {
-        vec![format!("unable to open the database {place}: {message}")]
+    unreachable: |_, address, _, message| {
+        vec![format!("unable to open the database {address}: {message}")]
     },
     refused: |_, code, message, query| {
         vec![format!("SQLite returned error {code} ({message}){}", of_query(query))]

@@ -51,7 +51,7 @@ pub struct SysbenchDriver {
 
 /// See [`SysbenchDriver::unreachable`].
 type Unreachable =
-    fn(tcp: Option<(&str, u16)>, place: &str, code: u32, message: &str) -> Vec<String>;
+    fn(tcp: Option<(&str, u16)>, address: &str, code: u32, message: &str) -> Vec<String>;
 
 /// End of an error line that contains the statement.
 pub(super) fn of_query(query: Option<&str>) -> String {

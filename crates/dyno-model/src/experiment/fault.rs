@@ -60,27 +60,27 @@ pub struct FaultPlan {
 }
 
 impl FaultAction {
-    /// The affected part of a node; faults of different parts do not conflict.
+    /// What the action affects; faults with different targets do not conflict.
     #[must_use]
-    pub fn part(self) -> FaultPart {
+    pub fn target(self) -> FaultTarget {
         match self {
             Self::Kill
             | Self::Stop
             | Self::Continue
             | Self::Start
             | Self::Restart
-            | Self::Promote => FaultPart::Process,
-            Self::Disconnect | Self::Reconnect => FaultPart::NetworkPath,
-            Self::FillDisk | Self::FreeDisk => FaultPart::Disk,
-            Self::Run => FaultPart::Unknown,
+            | Self::Promote => FaultTarget::Process,
+            Self::Disconnect | Self::Reconnect => FaultTarget::NetworkPath,
+            Self::FillDisk | Self::FreeDisk => FaultTarget::Disk,
+            Self::Run => FaultTarget::Unknown,
         }
     }
 }
 
-/// A part of a node that a fault affects.
+/// What a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultPart {
-    /// Its process.
+pub enum FaultTarget {
+    /// The process of the node.
     Process,
     /// The network path between it and the clients.
     NetworkPath,

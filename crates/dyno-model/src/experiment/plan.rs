@@ -2,7 +2,7 @@
 //! `plan.json`.
 
 use crate::catalog::WorkloadOptions;
-use crate::fault::{FaultPart, FaultPlan};
+use crate::fault::{FaultPlan, FaultTarget};
 use crate::front::FrontMatter;
 use crate::launcher::LauncherPlan;
 use crate::limit::{Limit, LimitMetric};
@@ -172,7 +172,7 @@ impl Plan {
     /// True when a fault of a system cuts its network path.
     #[must_use]
     pub fn interrupts_path_to(&self, system: usize) -> bool {
-        self.faults_of(system).any(|fault| fault.action.part() == FaultPart::NetworkPath)
+        self.faults_of(system).any(|fault| fault.action.target() == FaultTarget::NetworkPath)
     }
 
     /// The configuration of a trial.

@@ -1,6 +1,6 @@
 //! Warnings about the load generator of a trial, or about each of several.
 
-use crate::generators::{GeneratorPart, GeneratorsRecord};
+use crate::generators::{GeneratorSummary, GeneratorsRecord};
 use crate::record::{TrialRecord, is_rate};
 use crate::warning::{Severity, Warning};
 use std::mem::discriminant;
@@ -64,7 +64,7 @@ fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<W
 fn surroundings(
     record: &TrialRecord,
     all: &GeneratorsRecord,
-    part: &GeneratorPart,
+    part: &GeneratorSummary,
 ) -> impl Iterator<Item = (f64, Warning)> {
     let late = part.lag.zip(record.open_loop).and_then(|(lag, open)| open.lateness(lag));
     let late = late.map(|warning| (part.lag.map_or(0.0, |lag| lag.p99 as f64), warning));
@@ -88,15 +88,15 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// The warnings about three generators of which number 1 and 2 differ from the first.
-    fn warnings_after(change: impl Fn(&mut GeneratorPart)) -> Vec<(Vec<String>, Warning)> {
-        let part = |number| GeneratorPart {
+    fn warnings_after(change: impl Fn(&mut GeneratorSummary)) -> Vec<(Vec<String>, Warning)> {
+        let part = |number| GeneratorSummary {
             number,
             host: format!("load{number}"),
             lag: Some(Lag { p99: 1, ..Lag::default() }),
             clock_uncertainty: Nanos(50_000),
-            ..GeneratorPart::default()
+            ..GeneratorSummary::default()
         };
-        let mut parts: Vec<GeneratorPart> = (0..3).map(part).collect();
+        let mut parts: Vec<GeneratorSummary> = (0..3).map(part).collect();
         parts[1..].iter_mut().for_each(change);
         let response =
             ResponseSummary { p50: BoundedLatency::value(10e6), ..ResponseSummary::default() };
@@ -125,7 +125,7 @@ mod tests {
     fn each_of_several_generators_is_judged_by_itself_and_named() {
         assert_eq!(warnings_after(|_| ()), []);
         let both = ["1 (load1)", "2 (load2)"].map(str::to_owned).to_vec();
-        let share = |part: &GeneratorPart| 0.75 + f64::from(part.number) / 100.0;
+        let share = |part: &GeneratorSummary| 0.75 + f64::from(part.number) / 100.0;
         assert_eq!(
             warnings_after(|part| part.busiest_worker = share(part)),
             [(both.clone(), Warning::GeneratorBusy { share: 0.77 })],

@@ -86,28 +86,28 @@ const SENT_AS_TEXT_MAX: usize = 5;
 
 /// All warnings that follow from a record by itself.
 #[must_use]
-pub fn judge(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
-    let mut warnings = generators::warnings(record, asked.engine.is_embedded());
+pub fn judge(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Vec<Warning> {
+    let mut warnings = generators::warnings(record, requirements.engine.is_embedded());
     if let Some(facts) = &record.facts {
         warnings.extend(surroundings(record, facts));
         warnings.extend(sent_as_text(facts));
         warnings.extend(pacing(record, facts));
-        warnings.extend(cut_short(record, facts, asked));
+        warnings.extend(cut_short(record, facts, requirements));
         warnings.extend(restart(facts));
-        warnings.extend(server_counters(record, asked));
+        warnings.extend(server_counters(record, requirements));
     }
-    warnings.extend(arrivals(record, asked));
+    warnings.extend(arrivals(record, requirements));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
-    warnings.extend(failures(record, asked.tolerated_failures));
+    warnings.extend(failures(record, requirements.tolerated_failures));
     warnings.extend(counters(&record.counters, unbalanced));
     let seconds = record.measured.as_secs_f64();
     warnings.extend((seconds < SHORT).then_some(Warning::ShortWindow { seconds }));
-    warnings.extend(few_waves(record, asked));
-    warnings.extend(stalls(record, asked.load));
+    warnings.extend(few_waves(record, requirements));
+    warnings.extend(stalls(record, requirements.load));
     warnings.extend(audit(record));
     warnings.extend(faults(record));
     warnings.extend(record.background_warnings());
-    warnings.retain(|warning| !is_meant(record, asked.load, warning));
+    warnings.retain(|warning| !is_meant(record, requirements.load, warning));
     warnings
 }
 
@@ -146,8 +146,8 @@ fn expected(record: &TrialRecord) -> ExpectedFaults {
 /// derived then; all others remain as written. Records without [`Facts`] keep all recorded warnings
 /// and gain those that were not raised at the time.
 #[must_use]
-pub fn rejudge(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
-    let judged = judge(record, asked);
+pub fn rejudge(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Vec<Warning> {
+    let judged = judge(record, requirements);
     let is_among = |warnings: &[Warning], warning: &Warning| {
         warnings.iter().any(|other| discriminant(other) == discriminant(warning))
     };
@@ -252,7 +252,11 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
 }
 
 /// Deviations of the trial from what was requested.
-fn cut_short(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>) -> Vec<Warning> {
+fn cut_short(
+    record: &TrialRecord,
+    facts: &Facts,
+    requirements: &TrialRequirements<'_>,
+) -> Vec<Warning> {
     let cut_short = |reason: &Reason| Warning::CutShort { reason: reason.clone() };
     let mut warnings: Vec<Warning> = facts.problems.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
@@ -260,7 +264,7 @@ fn cut_short(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>)
         (None, Some(reason)) => Some(cut_short(reason)),
         // A recorded problem already explains the missing part.
         (None, None) if warnings.is_empty() => {
-            missing(record, facts, asked).as_ref().map(cut_short)
+            missing(record, facts, requirements).as_ref().map(cut_short)
         }
         (None, None) => None,
     });
@@ -268,10 +272,14 @@ fn cut_short(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>)
 }
 
 /// The part of a stop rule by count that was not reached before the time limit.
-fn missing(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>) -> Option<Reason> {
-    let wanted = match asked.load.stop {
+fn missing(
+    record: &TrialRecord,
+    facts: &Facts,
+    requirements: &TrialRequirements<'_>,
+) -> Option<Reason> {
+    let wanted = match requirements.load.stop {
         StopRule::Transactions(wanted) => wanted,
-        StopRule::TransactionsPerClient(each) => each.saturating_mul(asked.clients.into()),
+        StopRule::TransactionsPerClient(each) => each.saturating_mul(requirements.clients.into()),
         StopRule::Rows(target) => {
             let growth = record.growth?;
             let rows = growth.rows_after(facts.committed_total);
@@ -286,12 +294,12 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &TrialRequirements<'_>) -
 
 /// Outcome of the arrivals. With a requested overload, the share is reported but the overload
 /// itself is not a warning.
-fn arrivals(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning> {
+fn arrivals(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Vec<Warning> {
     let mut warnings =
         record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.counters.committed));
     for warning in &mut warnings {
         if let Warning::FellBehind { share, unstarted } = *warning
-            && asked.load.is_overload
+            && requirements.load.is_overload
         {
             *warning = Warning::Overload { share, unstarted };
         }
@@ -303,12 +311,12 @@ fn arrivals(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Vec<Warning>
 }
 
 /// A closed loop whose window contains few consecutive transactions of each client.
-fn few_waves(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Option<Warning> {
+fn few_waves(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Option<Warning> {
     let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
-    let each = record.transaction.mean + thought(record, asked.load);
+    let each = record.transaction.mean + thought(record, requirements.load);
     let waves = match record.transaction.count {
         // None started in the window: this is the work of each client.
-        0 => work / f64::from(asked.clients.max(1)),
+        0 => work / f64::from(requirements.clients.max(1)),
         _ => record.measured.0 as f64 / each,
     };
     (waves < WAVES).then_some(Warning::FewWaves { waves })
@@ -367,9 +375,9 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
     let committed = record.counters.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
         profile.as_ref().is_none_or(|profile| {
-            let asked = |from: u64, to: u64| profile.area(to) - profile.area(from);
+            let due = |from: u64, to: u64| profile.area(to) - profile.area(from);
             let begun = opens + gap.at.0;
-            let share = asked(begun, begun + gap.length.0) / asked(opens, closes);
+            let share = due(begun, begun + gap.length.0) / due(opens, closes);
             committed == 0 || committed as f64 * share > STALL_TIMES_MEAN
         })
     };
@@ -428,8 +436,8 @@ fn restart(facts: &Facts) -> Option<Warning> {
 /// the server, or that dyno has a bug. The server may not count a COMMIT that it rejected: Galera
 /// rejects it for a transaction that another node has aborted, without examining the statement.
 /// PostgreSQL also counts statements outside of transaction blocks, and its own processes.
-fn server_counters(record: &TrialRecord, asked: &TrialRequirements<'_>) -> Option<Warning> {
-    let CommitCounter { name, is_exact } = asked.engine.traits().commit_counter?;
+fn server_counters(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Option<Warning> {
+    let CommitCounter { name, is_exact } = requirements.engine.traits().commit_counter?;
     let counter = name.to_owned();
     let ours = record.sum_of_groups(|_, facts| facts.commits_sent_total);
     let theirs = record.server_counters.get(name).and_then(|count| u64::try_from(*count).ok());

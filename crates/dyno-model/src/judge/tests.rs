@@ -314,20 +314,20 @@ fn early_end_of_a_trial_is_reported_with_one_reason() {
 #[test]
 fn rejudging_uses_current_rules_and_keeps_observed_warnings() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = requirements(Engine::Mysql, &load);
+    let requirements = requirements(Engine::Mysql, &load);
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     written.server_counters.insert("Com_commit".to_owned(), 50_000);
     facts(&mut written).steal = 0.04;
     // As under a rule that no longer applies.
     written.warnings = vec![seen.clone(), Warning::FewTransactions { committed: 50_000 }];
-    assert_eq!(rejudge(&written, &asked), [Warning::Steal { share: 0.04 }, seen]);
+    assert_eq!(rejudge(&written, &requirements), [Warning::Steal { share: 0.04 }, seen]);
 }
 
 #[test]
 fn rejudging_old_records_keeps_warnings_and_adds_missing_ones() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
-    let asked = requirements(Engine::Mysql, &load);
+    let requirements = requirements(Engine::Mysql, &load);
     let mut old = record();
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
@@ -336,10 +336,10 @@ fn rejudging_old_records_keeps_warnings_and_adds_missing_ones() {
     let stall = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
     let expected =
         [cut_short(Reason::Interrupted), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
-    assert_eq!(rejudge(&old, &asked), expected.concat());
+    assert_eq!(rejudge(&old, &requirements), expected.concat());
     // A second evaluation gives the same result.
-    old.warnings = rejudge(&old, &asked);
-    assert_eq!(rejudge(&old, &asked), old.warnings);
+    old.warnings = rejudge(&old, &requirements);
+    assert_eq!(rejudge(&old, &requirements), old.warnings);
 }
 
 #[test]
@@ -535,13 +535,13 @@ fn failures_that_a_limit_permits_leave_a_trial_valid() {
         let mut record = record();
         record.counters.failed = failed;
         record.counters.started = 1_000;
-        let asked = TrialRequirements {
+        let requirements = TrialRequirements {
             engine: Engine::Mysql,
             clients: 8,
             load: &load,
             tolerated_failures,
         };
-        let found = judge(&record, &asked)
+        let found = judge(&record, &requirements)
             .into_iter()
             .find(|it| matches!(it, Warning::Failures { .. } | Warning::ToleratedFailures { .. }));
         found.map(|it| it.severity())

@@ -283,7 +283,7 @@ impl TrialCounters {
 
     /// Statements answered with an error, of all kinds; sysbench's "ignored errors".
     #[must_use]
-    pub fn errors(&self) -> u64 {
+    pub fn statement_errors(&self) -> u64 {
         self.statements.iter().map(|statement| statement.failed).sum()
     }
 

@@ -30,7 +30,7 @@ pub struct IntervalRecord {
     /// Successful statements by outcome.
     pub outcomes: Outcomes,
     /// Statements answered with an error.
-    pub errors: u64,
+    pub statement_errors: u64,
     /// Errors that clients met, by kind: each error that ended an attempt of a transaction, whether
     /// it was retried or not, and each failed attempt to reconnect.
     pub errors_by_kind: BTreeMap<FailureKind, u64>,
@@ -46,7 +46,7 @@ pub struct IntervalRecord {
     pub latency: ExactLatency,
     /// Response times of committed transactions; its length is the number of commits.
     #[serde(with = "encoded")]
-    pub transaction: Histogram<u64>,
+    pub response_times: Histogram<u64>,
     /// The same by transaction name, in the workload's order; empty where transactions have no
     /// names.
     #[serde(with = "encoded::named")]
@@ -74,7 +74,7 @@ impl IntervalRecord {
         self.failed += other.failed;
         self.retries += other.retries;
         self.outcomes.add(&other.outcomes);
-        self.errors += other.errors;
+        self.statement_errors += other.statement_errors;
         for (kind, count) in &other.errors_by_kind {
             *self.errors_by_kind.entry(*kind).or_default() += count;
         }
@@ -84,7 +84,7 @@ impl IntervalRecord {
         self.queue += other.queue;
         self.latency.add(&other.latency);
         // Histograms that grow by themselves take everything.
-        let _ = self.transaction.add(&other.transaction);
+        let _ = self.response_times.add(&other.response_times);
         for ((_, sum), (_, part)) in self.transactions.iter_mut().zip(&other.transactions) {
             let _ = sum.add(part);
         }
@@ -104,14 +104,14 @@ impl IntervalRecord {
             failed: 0,
             retries: 0,
             outcomes: Outcomes::default(),
-            errors: 0,
+            statement_errors: 0,
             errors_by_kind: BTreeMap::new(),
             reconnects: 0,
             counts: ScriptCounts::default(),
             concurrency: 0,
             queue: 0,
             latency: ExactLatency::default(),
-            transaction: latency::histogram(),
+            response_times: latency::histogram(),
             transactions: Vec::new(),
             statements: kinds
                 .iter()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorsRecord {
     /// One row for each, in the order of their numbers.
-    pub parts: Vec<GeneratorPart>,
+    pub parts: Vec<GeneratorSummary>,
     /// CPU time of the coordinator over the window.
     pub coordinator_cpu: Nanos,
     /// Length of an interval, by which the exactness of clocks is judged.
@@ -17,7 +17,7 @@ pub struct GeneratorsRecord {
 
 /// One of several generators of a trial.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct GeneratorPart {
+pub struct GeneratorSummary {
     /// Its number, from 0.
     pub number: u32,
     /// Name of its machine, as the machine itself reports it.
@@ -49,7 +49,7 @@ pub struct GeneratorPart {
     pub clock_drift: i64,
 }
 
-impl GeneratorPart {
+impl GeneratorSummary {
     /// Its name in messages: its number and its machine.
     #[must_use]
     pub fn name(&self) -> String {

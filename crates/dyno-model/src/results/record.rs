@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use crate::generators::{GeneratorPart, GeneratorsRecord, Lag};
+pub use crate::generators::{GeneratorSummary, GeneratorsRecord, Lag};
 pub use crate::interval::{CommitSpan, IntervalRecord};
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.

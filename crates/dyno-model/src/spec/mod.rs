@@ -266,7 +266,7 @@ fn read(
     databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
     let launcher = launcher::read(&top);
     launcher::check(&top, &launcher, found.as_deref().unwrap_or_default(), &systems);
-    let parts = limit::Parts { systems: &systems, names: names_of };
+    let parts = limit::PartNames { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
     limit::check_searches(found.as_deref().unwrap_or_default(), &parts, &top);
     Some(Plan {
@@ -342,9 +342,8 @@ fn measured(
     let fields = load.map(|(table, span)| Fields::new(&keys::LOAD, table, span, problems));
     let clients = fields.as_ref().map_or_else(Vec::new, load::clients);
     let combinations = match (workload, load) {
-        (Some(workload), Some(load)) => {
-            Parts { workload, load, clients: &clients, factors }.combinations(known, problems)
-        }
+        (Some(workload), Some(load)) => VariedTables { workload, load, clients: &clients, factors }
+            .combinations(known, problems),
         (Some((table, span)), None) if !factors::vary_kind(factors) => {
             workload::read(table, span, KindSource::Table, known, problems);
             Vec::new()
@@ -358,7 +357,7 @@ fn measured(
 fn kept(
     limits: Vec<limit::Wanted>,
     configurations: Option<&[Configuration]>,
-    parts: &limit::Parts<'_>,
+    parts: &limit::PartNames<'_>,
     top: &Fields<'_>,
 ) -> Vec<Limit> {
     match configurations {
@@ -458,15 +457,15 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
     found.map(Compare::Factor)
 }
 
-/// The document into which a combination of levels is written.
-struct Parts<'a> {
+/// The tables of the spec into which a combination of levels is written.
+struct VariedTables<'a> {
     workload: (&'a Table, Span),
     load: (&'a Table, Span),
     clients: &'a [u32],
     factors: &'a [factors::Factor],
 }
 
-impl Parts<'_> {
+impl VariedTables<'_> {
     fn combinations(&self, known: option::Known<'_>, problems: &Problems) -> Vec<Combination> {
         let mut found = Vec::new();
         let source = match factors::vary_kind(self.factors) {

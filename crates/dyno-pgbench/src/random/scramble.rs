@@ -40,22 +40,22 @@ pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     let size = size as u64;
     let bits = size.ilog2();
     let mask = (1_u64 << bits) - 1;
-    let mut place = value as u64 % size;
+    let mut position = value as u64 % size;
     for _ in 0..ROUNDS {
-        let mut scramble = |place: u64| {
+        let mut scramble = |position: u64| {
             let odd = random.bits() & mask | 1;
             let flip = random.bits() & mask;
-            if place > mask {
-                return place;
+            if position > mask {
+                return position;
             }
-            let mixed = (place.wrapping_mul(odd) ^ flip) & mask;
+            let mixed = (position.wrapping_mul(odd) ^ flip) & mask;
             (mixed << 1) & mask | mixed >> (bits - 1)
         };
-        place = scramble(place);
-        place = size - 1 - scramble(size - 1 - place);
-        place = (place + random.up_to(size - 1)) % size;
+        position = scramble(position);
+        position = size - 1 - scramble(size - 1 - position);
+        position = (position + random.up_to(size - 1)) % size;
     }
-    place as i64
+    position as i64
 }
 
 #[cfg(test)]
@@ -84,17 +84,17 @@ mod tests {
             (5, 1, 99, 0),
             (5, 3, 0, 0),
         ];
-        for (value, size, seed, place) in rows {
-            assert_eq!(permute(value, size, seed), place, "permute({value}, {size}, {seed})");
+        for (value, size, seed, position) in rows {
+            assert_eq!(permute(value, size, seed), position, "permute({value}, {size}, {seed})");
         }
     }
 
     #[test]
     fn a_permutation_reaches_every_position_once() {
         for size in (2..70).chain([127, 128, 129, 1_000]) {
-            let mut places: Vec<i64> = (0..size).map(|value| permute(value, size, 5)).collect();
-            places.sort_unstable();
-            assert!(places.into_iter().eq(0..size), "{size}");
+            let mut positions: Vec<i64> = (0..size).map(|value| permute(value, size, 5)).collect();
+            positions.sort_unstable();
+            assert!(positions.into_iter().eq(0..size), "{size}");
         }
     }
 }

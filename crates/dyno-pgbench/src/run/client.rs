@@ -60,7 +60,7 @@ impl Client {
             sample,
             number: 0,
             turn: 0,
-            verdict: AfterFailure::Policy,
+            verdict: AfterFailure::RetryPolicy,
         }
     }
 
@@ -88,7 +88,7 @@ impl Client {
                 Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 },
             );
             let late = FailureKind::Timeout.failure("skipped: too late");
-            return self.fail(AfterFailure::Skipped, late);
+            return self.fail(AfterFailure::Skip, late);
         }
         if style.connects_each_time {
             self.connect(session).await?;
@@ -146,7 +146,7 @@ impl Client {
                 self.is_exclusive(session).await;
                 Ok(())
             }
-            Err((_, failure)) => self.fail(AfterFailure::GoesOn, failure),
+            Err((_, failure)) => self.fail(AfterFailure::Continue, failure),
         }
     }
 
@@ -172,7 +172,7 @@ impl Client {
         self.counters.aborted += 1;
         session.disconnect().await;
         let everybody = self.scene.options.exits_on_abort;
-        self.fail(if everybody { AfterFailure::EndsRun } else { AfterFailure::EndsClient }, failure)
+        self.fail(if everybody { AfterFailure::EndRun } else { AfterFailure::EndClient }, failure)
     }
 
     fn fail(
@@ -295,16 +295,16 @@ impl Workload for Scripts {
         client.transaction(session).await
     }
 
-    fn verdict(&self, client: &Client, _failure: &OperationFailure) -> AfterFailure {
+    fn after_failure(&self, client: &Client, _failure: &OperationFailure) -> AfterFailure {
         client.verdict
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.0.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.0.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.0.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.0.import_counts(exported);
     }
 
     async fn audit(

@@ -2,11 +2,11 @@
 //!
 //! * this file: the sequence of steps; [`setup`]: queries about the tables; [`scene`]: state shared
 //!   by clients;
-//! * [`client`]: transactions and their tries; [`divided`]: clients of generators;
+//! * [`client`]: transactions and their tries; [`distributed`]: clients of generators;
 //! * [`progress`], [`log_files`], [`results`]: output during the run.
 
 mod client;
-pub(crate) mod divided;
+pub(crate) mod distributed;
 mod log_files;
 mod progress;
 mod results;
@@ -23,11 +23,12 @@ use crate::report::summary::{ScriptCounters, Summary, render};
 use crate::script::{self, Script, builtin};
 use crate::terminal::Terminal;
 use client::Scripts;
-use divided::PgbenchWork;
+use distributed::PgbenchWork;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, open_files};
 use dyno_engine::schema;
 use dyno_engine::{
-    DividedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_divided_load, run_load,
+    DistributedLoad, GeneratorSource, LoadInput, LoadRecord, TrialError, run_distributed_load,
+    run_load,
 };
 use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};
@@ -205,9 +206,9 @@ fn measure(
         None => run_load(clients, targets, &input, &mut listeners),
         Some(generators) => {
             let (launcher, work) = (options.launcher, PgbenchWork::new(scene));
-            let load = DividedLoad { generators, launcher, work, targets, input: &input };
+            let load = DistributedLoad { generators, launcher, work, targets, input: &input };
             load.measure(source, |generators| {
-                run_divided_load(clients, targets, generators, &input, &mut listeners)
+                run_distributed_load(clients, targets, generators, &input, &mut listeners)
             })
         }
     };

@@ -112,29 +112,29 @@ impl RunSetup {
         }
     }
 
-    /// Everything counted as numbers, for [`Self::take_notes`] in another process.
-    pub(super) fn notes(&self) -> Vec<u64> {
+    /// Everything counted as numbers, for [`Self::import_counts`] in another process.
+    pub(super) fn export_counts(&self) -> Vec<u64> {
         let counters = lock(&self.counters);
-        let mut notes = vec![counters.aborted.into(), counters.connecting.to_bits()];
-        notes.extend(self.tally().notes());
-        notes.extend(counters.tallies.iter().flat_map(Tally::notes));
-        notes.extend(counters.commands.iter().flatten().flat_map(CommandTally::notes));
-        notes
+        let mut exported = vec![counters.aborted.into(), counters.connecting.to_bits()];
+        exported.extend(self.tally().export_counts());
+        exported.extend(counters.tallies.iter().flat_map(Tally::export_counts));
+        exported.extend(counters.commands.iter().flatten().flat_map(CommandTally::export_counts));
+        exported
     }
 
     /// Adds what the clients of another process counted.
-    pub(super) fn take_notes(&self, notes: &[u64]) {
-        let mut notes = notes.iter().copied();
-        let mut next = || notes.next().unwrap_or_default();
+    pub(super) fn import_counts(&self, exported: &[u64]) {
+        let mut exported = exported.iter().copied();
+        let mut next = || exported.next().unwrap_or_default();
         let mut counters = lock(&self.counters);
         counters.aborted += next() as u32;
         counters.connecting += f64::from_bits(next());
         if let Some(tally) = self.tallies.first() {
-            lock(tally).merge(&Tally::of_notes(&mut next));
+            lock(tally).merge(&Tally::from_counts(&mut next));
         }
-        counters.tallies.iter_mut().for_each(|it| it.merge(&Tally::of_notes(&mut next)));
+        counters.tallies.iter_mut().for_each(|it| it.merge(&Tally::from_counts(&mut next)));
         let commands = counters.commands.iter_mut().flatten();
-        commands.for_each(|it| it.merge(&CommandTally::of_notes(&mut next)));
+        commands.for_each(|it| it.merge(&CommandTally::from_counts(&mut next)));
     }
 
     /// All transactions so far.

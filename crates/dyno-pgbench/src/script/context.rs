@@ -15,7 +15,7 @@ pub(super) enum Nature {
 
 /// The context of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum VariableContext {
     /// A position for a value, so it can be a parameter.
     Value,
     /// In a comment that servers ignore.
@@ -137,30 +137,34 @@ impl Context {
     }
 
     /// The context of a variable whose colon is at this position.
-    pub(super) fn place_of(&mut self, text: &[u8], at: usize, nature: Nature) -> Place {
+    pub(super) fn context_of(&mut self, text: &[u8], at: usize, nature: Nature) -> VariableContext {
         match nature {
-            Nature::Quoted => return Place::Quoted,
+            Nature::Quoted => return VariableContext::Quoted,
             Nature::Blank => {
                 let comment = self.comment.map_or(&b""[..], |start| &text[start..at]);
                 let is_read =
                     [&b"/*+"[..], b"/*!", b"/*M!"].iter().any(|start| comment.starts_with(start));
-                return if is_read { Place::Quoted } else { Place::Comment };
+                return if is_read { VariableContext::Quoted } else { VariableContext::Comment };
             }
             Nature::Code => {}
         }
         if at > 0 && (continues_name(text[at - 1]) || text[at - 1] == b'$') {
-            return if self.is_in_brackets() { Place::Slice } else { Place::Joined };
+            return if self.is_in_brackets() {
+                VariableContext::Slice
+            } else {
+                VariableContext::Joined
+            };
         }
         self.end_word();
         let is_item = self.signs.ends_with(',') || self.signs.is_empty() && self.word == "by";
         if self.list == Some(self.parentheses) && is_item {
-            Place::Position
+            VariableContext::Position
         } else if self.syntax.has_typed_keys
             && (self.signs.ends_with("->") || self.signs.ends_with("->>"))
         {
-            Place::Key
+            VariableContext::Key
         } else {
-            Place::Value
+            VariableContext::Value
         }
     }
 
@@ -177,15 +181,15 @@ mod tests {
     use super::*;
     use crate::expression::variables::Names;
 
-    fn places(source: &str, syntax: Syntax) -> Vec<Place> {
+    fn contexts(source: &str, syntax: Syntax) -> Vec<VariableContext> {
         let sql = cut(source, 0, syntax).into_sql(&mut Names::default(), syntax);
-        sql.variables().map(|(_, place)| place).collect()
+        sql.variables().map(|(_, context)| context).collect()
     }
 
     #[test]
     fn a_variable_is_a_parameter_only_where_a_value_may_be() {
-        use Place::{Comment, Joined, Key, Position, Quoted, Slice, Value};
-        let cases: [(&str, &[Place]); 22] = [
+        use VariableContext::{Comment, Joined, Key, Position, Quoted, Slice, Value};
+        let cases: [(&str, &[VariableContext]); 22] = [
             ("SELECT :a, (:b), f(:c) + :d", &[Value; 4]),
             ("SELECT 'x :a', \"c:b\", $$ :c $$", &[Quoted; 3]),
             ("SELECT 1 /* :a */ -- :b\n, :c", &[Comment, Comment, Value]),
@@ -210,10 +214,10 @@ mod tests {
             ("SET LOCAL work_mem = :a", &[Value]),
         ];
         for (source, expected) in cases {
-            assert_eq!(places(source, Syntax::POSTGRES), expected, "{source}");
+            assert_eq!(contexts(source, Syntax::POSTGRES), expected, "{source}");
         }
-        assert_eq!(places("SELECT j -> :a", Syntax::SQLITE), [Value]);
-        assert_eq!(places("SELECT `a:a` /*!40100 , :b */", Syntax::MYSQL), [Quoted, Quoted]);
-        assert_eq!(places("SELECT 1 # :a", Syntax::MYSQL), [Comment]);
+        assert_eq!(contexts("SELECT j -> :a", Syntax::SQLITE), [Value]);
+        assert_eq!(contexts("SELECT `a:a` /*!40100 , :b */", Syntax::MYSQL), [Quoted, Quoted]);
+        assert_eq!(contexts("SELECT 1 # :a", Syntax::MYSQL), [Comment]);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod statement;
 pub(crate) mod words;
 
 pub(crate) use command::{Action, Amount, Command, Script};
-pub(crate) use context::Place;
+pub(crate) use context::VariableContext;
 pub(crate) use error::NO_STATEMENT;
 pub(crate) use parser::{parse, parse_all};
 pub(crate) use statement::{Sql, Store, escaped};

@@ -1,6 +1,6 @@
 //! Extracts statements and their variables from a script.
 
-use super::context::{Context, Nature, Place};
+use super::context::{Context, Nature, VariableContext};
 use crate::expression::variables::{
     Names, Parameter, Slot, Variables, continues_name, starts_name,
 };
@@ -39,7 +39,7 @@ pub(crate) struct Sql {
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
     Text(Fixed),
-    Variable { slot: Slot, place: Place, is_in_brackets: bool },
+    Variable { slot: Slot, context: VariableContext, is_in_brackets: bool },
 }
 
 /// A part of a statement without variables.
@@ -250,7 +250,7 @@ impl Cut {
     pub(crate) fn into_sql(self, names: &mut Names, syntax: Syntax) -> Sql {
         let bytes = self.text.as_bytes();
         let mut pieces = Vec::new();
-        let mut context = Context::new(syntax);
+        let mut scanner = Context::new(syntax);
         // Everything before `copied` is in the pieces.
         let (mut at, mut copied) = (0, 0);
         while at < bytes.len() {
@@ -260,16 +260,20 @@ impl Cut {
                 bytes[at + colons..].iter().take_while(|byte| continues_name(**byte)).count();
             if colons != 1 || length == 0 || !starts_name(bytes[at + 1]) {
                 for passed in at..at + colons.max(1) {
-                    context.pass(bytes, passed, self.natures[passed]);
+                    scanner.pass(bytes, passed, self.natures[passed]);
                 }
                 at += colons.max(1);
                 continue;
             }
             pieces.extend(self.fixed(copied..at, syntax));
             let slot = names.slot(&self.text[at + 1..=at + length]);
-            let place = context.place_of(bytes, at, self.natures[at]);
-            pieces.push(Piece::Variable { slot, place, is_in_brackets: context.is_in_brackets() });
-            context.pass_variable();
+            let context = scanner.context_of(bytes, at, self.natures[at]);
+            pieces.push(Piece::Variable {
+                slot,
+                context,
+                is_in_brackets: scanner.is_in_brackets(),
+            });
+            scanner.pass_variable();
             at += 1 + length;
             copied = at;
         }
@@ -324,9 +328,9 @@ impl Sql {
     }
 
     /// Its variables with their contexts.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = (Slot, Place)> {
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (Slot, VariableContext)> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Variable { slot, place, .. } => Some((*slot, *place)),
+            Piece::Variable { slot, context, .. } => Some((*slot, *context)),
             Piece::Text(_) => None,
         })
     }
@@ -335,8 +339,8 @@ impl Sql {
     /// `a[1:n]`.
     pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
         for piece in &mut self.pieces {
-            if let Piece::Variable { slot, is_in_brackets: true, place } = piece
-                && *place != Place::Quoted
+            if let Piece::Variable { slot, is_in_brackets: true, context } = piece
+                && *context != VariableContext::Quoted
                 && !is_set(*slot)
             {
                 *piece =
@@ -355,7 +359,11 @@ impl Sql {
                 Piece::Text(Fixed { text, escaped }) => {
                     self.template.push_str(escaped.as_ref().unwrap_or(text));
                 }
-                Piece::Variable { slot, place: Place::Quoted | Place::Comment, .. } => {
+                Piece::Variable {
+                    slot,
+                    context: VariableContext::Quoted | VariableContext::Comment,
+                    ..
+                } => {
                     self.template.push(':');
                     self.template.push_str(names.name(*slot));
                 }

@@ -120,11 +120,11 @@ impl DataSet for Setup {
         self.is_reusable
     }
 
-    fn is_made_once(&self) -> bool {
+    fn is_created_once(&self) -> bool {
         !self.texts.is_empty()
     }
 
-    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         self.texts.iter().try_for_each(|given| self.send(given, target, interrupts))
     }
 
@@ -132,7 +132,7 @@ impl DataSet for Setup {
         &self,
         target: &Target,
     ) -> Result<Vec<RejectedStatement>, OperationFailure> {
-        if self.is_made_once() { analyze(target) } else { Ok(Vec::new()) }
+        if self.is_created_once() { analyze(target) } else { Ok(Vec::new()) }
     }
 }
 

@@ -362,26 +362,26 @@ impl CurveChart {
             ),
         };
         let level = |level: &f64| Tick {
-            place: x.at(*level),
+            position: x.at(*level),
             label: axis_label(Quantity::Number, *level, 1.0),
         };
-        let places = match self.is_measured {
+        let ticks = match self.is_measured {
             true => ticks(&x, Quantity::Number, if frame.width() < 200.0 { 4 } else { 6 }),
             false => levels.iter().map(level).collect(),
         };
-        x_axis(drawing, frame, &places);
+        x_axis(drawing, frame, &ticks);
         let count = panel.curves.len();
         let shift = if self.is_measured { 0.0 } else { shifts(count, levels.len(), frame) };
-        let places = Places { x, y, frame, shift, count };
+        let coordinates = PanelCoordinates { x, y, frame, shift, count };
         // Dots below all lines and lines below all markers, so that no series hides the mean of
         // another.
         for draw in [draw_repeats, draw_line, draw_markers] {
             for (i, curve) in panel.curves.iter().enumerate() {
-                draw(drawing, curve, &places, i);
+                draw(drawing, curve, &coordinates, i);
             }
         }
         if label_width > 0.0 {
-            draw_labels(drawing, panel, &places);
+            draw_labels(drawing, panel, &coordinates);
         }
         drawing.close();
     }
@@ -405,7 +405,7 @@ fn shifts(curves: usize, levels: usize, frame: Frame) -> f64 {
 }
 
 /// Coordinates of a panel's points.
-struct Places {
+struct PanelCoordinates {
     x: Scale,
     y: Scale,
     frame: Frame,
@@ -415,7 +415,7 @@ struct Places {
     count: usize,
 }
 
-impl Places {
+impl PanelCoordinates {
     /// The x coordinate of a level for series `i`.
     fn x(&self, i: usize, level: f64) -> f64 {
         let shift = (i as f64 - (self.count as f64 - 1.0) / 2.0) * self.shift;
@@ -427,11 +427,11 @@ impl Places {
     }
 }
 
-fn draw_repeats(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+fn draw_repeats(drawing: &mut Drawing, curve: &Curve, coordinates: &PanelCoordinates, i: usize) {
     let dots = |values: fn(&CurvePoint) -> &Vec<f64>| -> Vec<(f64, f64)> {
         let of_point = |point: &CurvePoint| {
-            let at = places.x(i, point.x);
-            values(point).iter().map(|value| (at, places.y.at(*value))).collect::<Vec<_>>()
+            let at = coordinates.x(i, point.x);
+            values(point).iter().map(|value| (at, coordinates.y.at(*value))).collect::<Vec<_>>()
         };
         curve.points.iter().flat_map(of_point).collect()
     };
@@ -450,32 +450,32 @@ fn draw_repeats(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
     drawing.close();
 }
 
-fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+fn draw_line(drawing: &mut Drawing, curve: &Curve, coordinates: &PanelCoordinates, i: usize) {
     drawing.open(&curve.class());
     if curve.style != Style::Points {
-        let line: Vec<_> = curve.points.iter().map(|point| places.point(i, point)).collect();
+        let line: Vec<_> = curve.points.iter().map(|point| coordinates.point(i, point)).collect();
         drawing.curve("curve", &line);
     }
     let mut bars = Vec::new();
     for point in curve.points.iter().filter(|point| point.is_bound) {
-        let place = places.point(i, point);
-        bars.extend(place.map(|(x, y)| ((x, y), (x, places.frame.top))));
+        let position = coordinates.point(i, point);
+        bars.extend(position.map(|(x, y)| ((x, y), (x, coordinates.frame.top))));
     }
     for point in &curve.points {
-        let (Some((x, _)), Some((from, to))) = (places.point(i, point), point.interval) else {
+        let (Some((x, _)), Some((from, to))) = (coordinates.point(i, point), point.interval) else {
             continue;
         };
-        bars.push(((x, places.y.at(from)), (x, places.y.at(to))));
+        bars.push(((x, coordinates.y.at(from)), (x, coordinates.y.at(to))));
         // An end beyond the axis has no cap, because the bar continues.
-        for end in [from, to].into_iter().filter(|end| places.y.shows(*end)) {
-            bars.push(((x - 3.5, places.y.at(end)), (x + 3.5, places.y.at(end))));
+        for end in [from, to].into_iter().filter(|end| coordinates.y.shows(*end)) {
+            bars.push(((x - 3.5, coordinates.y.at(end)), (x + 3.5, coordinates.y.at(end))));
         }
     }
     drawing.lines("bar", &bars);
     drawing.close();
 }
 
-fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+fn draw_markers(drawing: &mut Drawing, curve: &Curve, coordinates: &PanelCoordinates, i: usize) {
     if curve.style == Style::TimeSeries {
         return;
     }
@@ -483,17 +483,18 @@ fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
     let (with_tooltip, others): (Vec<&CurvePoint>, Vec<_>) =
         curve.points.iter().partition(|point| !point.tooltip.is_empty());
     for point in with_tooltip {
-        if let Some(place) = places.point(i, point) {
-            drawing.marker("mark", curve.slot, place, &point.tooltip);
+        if let Some(position) = coordinates.point(i, point) {
+            drawing.marker("mark", curve.slot, position, &point.tooltip);
         }
     }
-    let others: Vec<_> = others.into_iter().filter_map(|point| places.point(i, point)).collect();
+    let others: Vec<_> =
+        others.into_iter().filter_map(|point| coordinates.point(i, point)).collect();
     drawing.markers("mark", curve.slot, &others);
     drawing.close();
 }
 
 /// Series names at the right ends of the lines, moved apart where they would overlap.
-fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, places: &Places) {
+fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, coordinates: &PanelCoordinates) {
     let ends: Vec<_> = panel
         .curves
         .iter()
@@ -503,14 +504,18 @@ fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, places: &Places) {
                 .points
                 .iter()
                 .rev()
-                .find_map(|point| places.point(i, point))
+                .find_map(|point| coordinates.point(i, point))
                 .map(|end| (curve, end))
         })
         .collect();
     let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-    let placed =
-        spread_out(&wanted, SMALL + 4.0, places.frame.top + 2.0, places.frame.bottom - 2.0);
-    let left = places.frame.right + 4.0;
+    let placed = spread_out(
+        &wanted,
+        SMALL + 4.0,
+        coordinates.frame.top + 2.0,
+        coordinates.frame.bottom - 2.0,
+    );
+    let left = coordinates.frame.right + 4.0;
     for ((curve, (x, y)), label) in ends.into_iter().zip(placed) {
         drawing.open(&curve.class());
         if (label - y).abs() > 5.0 || left - x > 40.0 {

@@ -169,7 +169,7 @@ impl ForestChart {
         let label = |value: f64| axis_label(Quantity::Ratio, value, 1.0);
         let ticks: Vec<Tick> = values
             .into_iter()
-            .map(|value| Tick { place: x.at(value), label: label(value) })
+            .map(|value| Tick { position: x.at(value), label: label(value) })
             .collect();
         x_axis(drawing, frame, &ticks);
         // Labels that do not fit side by side are placed one below the other.
@@ -230,13 +230,13 @@ fn draw_row(drawing: &mut Drawing, row: &ForestRow, x: &Scale, y: f64, frame: Fr
     if let Some((low, high)) = row.interval {
         let mut bars = vec![((x.at(low), y), (x.at(high), y))];
         for (end, inward) in [(low, 5.0), (high, -5.0)] {
-            let place = x.at(end);
+            let position = x.at(end);
             if x.shows(end) {
-                bars.push(((place, y - 4.0), (place, y + 4.0)));
+                bars.push(((position, y - 4.0), (position, y + 4.0)));
             } else {
                 // An arrowhead: the interval extends beyond the axis.
-                bars.push(((place + inward, y - 4.0), (place, y)));
-                bars.push(((place, y), (place + inward, y + 4.0)));
+                bars.push(((position + inward, y - 4.0), (position, y)));
+                bars.push(((position, y), (position + inward, y + 4.0)));
             }
         }
         drawing.lines("bar", &bars);

@@ -98,7 +98,7 @@ impl Frame {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     /// Coordinate in the picture.
-    pub(crate) place: f64,
+    pub(crate) position: f64,
     pub(crate) label: String,
 }
 
@@ -115,7 +115,10 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tic
         super::scale::ScaleKind::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
     };
     let label = |value: f64| axis_label(quantity, value, step_for(value));
-    values.into_iter().map(|value| Tick { place: scale.at(value), label: label(value) }).collect()
+    values
+        .into_iter()
+        .map(|value| Tick { position: scale.at(value), label: label(value) })
+        .collect()
 }
 
 /// Width of the labels of a y axis, including their distance to the axis.
@@ -128,29 +131,32 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     y_grid(drawing, frame, ticks);
     drawing.open_column("tick e", frame.left - 6.0);
     for tick in ticks {
-        drawing.label_at('y', tick.place + 3.8, &tick.label);
+        drawing.label_at('y', tick.position + 3.8, &tick.label);
     }
     drawing.close();
 }
 
 /// The grid lines of the y axis, without labels.
 pub(crate) fn y_grid(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    let rules: Vec<_> =
-        ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
+    let rules: Vec<_> = ticks
+        .iter()
+        .map(|tick| ((frame.left, tick.position), (frame.right, tick.position)))
+        .collect();
     drawing.lines("grid", &rules);
 }
 
 /// The x axis: base line, tick marks, and as many labels as fit without overlap. The first and the
 /// last label take precedence, then labels from left to right.
 pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    let strokes =
-        ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0)));
+    let strokes = ticks
+        .iter()
+        .map(|tick| ((tick.position, frame.bottom), (tick.position, frame.bottom + 4.0)));
     let base = ((frame.left, frame.bottom), (frame.right, frame.bottom));
     drawing.lines("axis", &[base].into_iter().chain(strokes).collect::<Vec<_>>());
     if ticks.iter().any(|tick| !tick.label.is_empty()) {
         drawing.open_row("tick m", frame.bottom + 16.0);
         for i in labels_that_fit(ticks) {
-            drawing.label_at('x', ticks[i].place, &ticks[i].label);
+            drawing.label_at('x', ticks[i].position, &ticks[i].label);
         }
         drawing.close();
     }
@@ -160,7 +166,7 @@ pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
 fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
     let extent = |i: usize| {
         let half = width_em(&ticks[i].label) * SMALL / 2.0 + 3.0;
-        (ticks[i].place - half, ticks[i].place + half)
+        (ticks[i].position - half, ticks[i].position + half)
     };
     let mut kept: Vec<usize> = Vec::new();
     let last = ticks.len().saturating_sub(1);
@@ -226,10 +232,10 @@ pub(crate) struct Key {
 }
 
 /// A short line with the marker of a series; the position is its left end.
-pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
+pub(crate) fn sample(drawing: &mut Drawing, key: &Key, position: (f64, f64)) {
     drawing.open(&format!("{} {}", key.slot.class(), key.class));
-    drawing.line("curve", place, (place.0 + 26.0, place.1));
-    drawing.marker("mark", key.slot, (place.0 + 13.0, place.1), "");
+    drawing.line("curve", position, (position.0 + 26.0, position.1));
+    drawing.marker("mark", key.slot, (position.0 + 13.0, position.1), "");
     drawing.close();
 }
 
@@ -270,7 +276,7 @@ mod tests {
     #[test]
     fn labels_that_would_touch_are_left_out_but_the_ends_stay() {
         let ticks: Vec<_> = (0..20)
-            .map(|i| Tick { place: f64::from(i) * 10.0, label: format!("{}", i * 100) })
+            .map(|i| Tick { position: f64::from(i) * 10.0, label: format!("{}", i * 100) })
             .collect();
         let kept = labels_that_fit(&ticks);
         assert_eq!((kept.first(), kept.last()), (Some(&0), Some(&19)));

@@ -89,7 +89,7 @@ impl GrowthPanel {
         let y = self.scale(frame);
         y_axis(drawing, frame, &self.ticks(frame));
         let (left, right) = (frame.left, frame.right);
-        let place = |rows: f64, value: f64| {
+        let position = |rows: f64, value: f64| {
             (x.at(rows).clamp(left, right), y.at(value).clamp(frame.top, frame.bottom))
         };
         for curve in &self.curves {
@@ -99,7 +99,7 @@ impl GrowthPanel {
                     repeat.iter().filter(|(rows, value)| rows.is_finite() && value.is_finite());
                 drawing.curve(
                     "thin",
-                    &points.map(|(rows, value)| Some(place(*rows, *value))).collect::<Vec<_>>(),
+                    &points.map(|(rows, value)| Some(position(*rows, *value))).collect::<Vec<_>>(),
                 );
             }
             drawing.close();
@@ -108,17 +108,18 @@ impl GrowthPanel {
             let class = if curve.is_published { " published" } else { "" };
             drawing.open(&format!("{}{class}", curve.slot.class()));
             let known = |mark: &CurvePoint| mark.value.filter(|value| value.is_finite());
-            let line = curve.marks.iter().map(|mark| known(mark).map(|value| place(mark.x, value)));
+            let line =
+                curve.marks.iter().map(|mark| known(mark).map(|value| position(mark.x, value)));
             drawing.curve("curve", &line.collect::<Vec<_>>());
             let bars = curve.marks.iter().filter_map(|mark| {
                 let (low, high) =
                     mark.interval.filter(|(low, high)| low.is_finite() && high.is_finite())?;
-                Some((place(mark.x, low), place(mark.x, high)))
+                Some((position(mark.x, low), position(mark.x, high)))
             });
             drawing.lines("bar", &bars.collect::<Vec<_>>());
             for mark in &curve.marks {
                 if let Some(value) = known(mark) {
-                    drawing.marker("mark", curve.slot, place(mark.x, value), &mark.tooltip);
+                    drawing.marker("mark", curve.slot, position(mark.x, value), &mark.tooltip);
                 }
             }
             drawing.close();

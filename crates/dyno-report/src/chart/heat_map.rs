@@ -84,7 +84,7 @@ impl HeatChart {
         let seconds = x.ticks(if is_narrow(width) { 4 } else { 8 });
         let step = seconds.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0_f64, f64::min);
         let label = |value: f64| Tick {
-            place: x.at(value),
+            position: x.at(value),
             label: axis_label(Quantity::Number, value, step),
         };
         x_axis(&mut drawing, frame, &seconds.into_iter().map(label).collect::<Vec<_>>());

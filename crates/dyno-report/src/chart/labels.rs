@@ -33,16 +33,16 @@ pub(crate) fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f
             clusters.push((mean, joined));
         }
     }
-    let mut places = vec![0.0; count];
+    let mut positions = vec![0.0; count];
     let mut i = 0;
     for (mean, members) in clusters {
         for _ in 0..members {
             let top = low.max(high - gap * (count - 1) as f64);
-            places[order[i]] = mean.clamp(low, top) + i as f64 * gap;
+            positions[order[i]] = mean.clamp(low, top) + i as f64 * gap;
             i += 1;
         }
     }
-    places
+    positions
 }
 
 #[cfg(test)]
@@ -64,11 +64,11 @@ mod tests {
     proptest! {
         #[test]
         fn labels_are_apart_and_inside(wanted in proptest::collection::vec(-50.0f64..150.0, 0..9)) {
-            let places = spread_out(&wanted, 12.0, 0.0, 100.0);
-            let mut sorted = places.clone();
+            let positions = spread_out(&wanted, 12.0, 0.0, 100.0);
+            let mut sorted = positions.clone();
             sorted.sort_by(f64::total_cmp);
             prop_assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] > 11.999), "{sorted:?}");
-            prop_assert!(sorted.iter().all(|place| (-0.001..=100.001).contains(place)), "{sorted:?}");
+            prop_assert!(sorted.iter().all(|position| (-0.001..=100.001).contains(position)), "{sorted:?}");
         }
     }
 }

@@ -70,11 +70,11 @@ impl PercentileChart {
         let x_ticks: Vec<Tick> = PERCENTILES
             .iter()
             .filter(|(one_in, _)| x.shows(*one_in))
-            .map(|(one_in, label)| Tick { place: x.at(*one_in), label: format!("{label} %") })
+            .map(|(one_in, label)| Tick { position: x.at(*one_in), label: format!("{label} %") })
             .collect();
         let rules: Vec<_> = x_ticks
             .iter()
-            .map(|tick| ((tick.place, frame.top), (tick.place, frame.bottom)))
+            .map(|tick| ((tick.position, frame.top), (tick.position, frame.bottom)))
             .collect();
         drawing.lines("grid", &rules);
         x_axis(&mut drawing, frame, &x_ticks);

@@ -130,11 +130,11 @@ pub(crate) fn spread_for_levels(levels: &[f64]) -> ScaleKind {
     if levels.len() < 3 || first <= 0.0 {
         return ScaleKind::Linear;
     }
-    let closest = |place: fn(f64) -> f64| {
-        let whole = place(last) - place(first);
+    let closest = |position: fn(f64) -> f64| {
+        let whole = position(last) - position(first);
         levels
             .windows(2)
-            .map(|pair| (place(pair[1]) - place(pair[0])) / whole)
+            .map(|pair| (position(pair[1]) - position(pair[0])) / whole)
             .fold(f64::INFINITY, f64::min)
     };
     if closest(f64::ln) > closest(|level| level) {
@@ -304,8 +304,8 @@ mod tests {
         ) {
             let spread = if logarithmic { ScaleKind::Logarithmic } else { ScaleKind::Linear };
             let scale = Scale::new(spread, low, high, 300.0, 20.0);
-            let place = scale.at(value);
-            prop_assert!((19.999..=300.001).contains(&place), "{scale:?} placed {value} at {place}");
+            let position = scale.at(value);
+            prop_assert!((19.999..=300.001).contains(&position), "{scale:?} placed {value} at {position}");
             let ticks = scale.ticks(wanted);
             prop_assert!(!ticks.is_empty() && ticks.len() <= 61, "{scale:?}: {ticks:?}");
             prop_assert!(ticks.iter().all(|tick| tick.is_finite()));

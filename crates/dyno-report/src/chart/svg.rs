@@ -172,9 +172,13 @@ impl Drawing {
     }
 
     /// A label of a column or row: the name of the coordinate that varies, and its value.
-    pub(crate) fn label_at(&mut self, axis: char, place: f64, text: &str) {
-        let _ =
-            write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(place), escaped(text));
+    pub(crate) fn label_at(&mut self, axis: char, position: f64, text: &str) {
+        let _ = write!(
+            self.body,
+            r#"<text {axis}="{}">{}</text>"#,
+            coordinate(position),
+            escaped(text)
+        );
     }
 
     /// Closes the most recently opened group.
@@ -266,17 +270,17 @@ impl Drawing {
     }
 
     /// Small dots as one element: zero-length strokes with round caps.
-    pub(crate) fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
+    pub(crate) fn dots(&mut self, class: &str, positions: &[(f64, f64)]) {
         let mut data = String::new();
-        for place in places {
-            let _ = write!(data, "M{} {}h0", coordinate(place.0), coordinate(place.1));
+        for position in positions {
+            let _ = write!(data, "M{} {}h0", coordinate(position.0), coordinate(position.1));
         }
         self.path(class, &data);
     }
 
     /// The marker of a slot, with a tooltip unless it is empty.
-    pub(crate) fn marker(&mut self, class: &str, slot: Slot, place: (f64, f64), tooltip: &str) {
-        let (x, y) = (coordinate(place.0), coordinate(place.1));
+    pub(crate) fn marker(&mut self, class: &str, slot: Slot, position: (f64, f64), tooltip: &str) {
+        let (x, y) = (coordinate(position.0), coordinate(position.1));
         let shape = slot.mark().shape();
         let _ = write!(self.body, r#"<path{} d="M{x} {y}{shape}""#, class_attribute(class));
         if tooltip.is_empty() {
@@ -287,17 +291,17 @@ impl Drawing {
     }
 
     /// Markers of a slot without tooltips, as one element.
-    pub(crate) fn markers(&mut self, class: &str, slot: Slot, places: &[(f64, f64)]) {
+    pub(crate) fn markers(&mut self, class: &str, slot: Slot, positions: &[(f64, f64)]) {
         let mut data = String::new();
-        for (x, y) in places {
+        for (x, y) in positions {
             let _ = write!(data, "M{} {}{}", coordinate(*x), coordinate(*y), slot.mark().shape());
         }
         self.path(class, &data);
     }
 
     /// A text. Without a class, it inherits the style and anchor of its group.
-    pub(crate) fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
-        let (x, y) = (coordinate(place.0), coordinate(place.1));
+    pub(crate) fn text(&mut self, class: &str, position: (f64, f64), anchor: Anchor, text: &str) {
+        let (x, y) = (coordinate(position.0), coordinate(position.1));
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " m",
@@ -308,8 +312,8 @@ impl Drawing {
     }
 
     /// A text that is rotated to read upwards, centred at the position.
-    pub(crate) fn upright_text(&mut self, class: &str, place: (f64, f64), text: &str) {
-        let (x, y) = (coordinate(place.0), coordinate(place.1));
+    pub(crate) fn upright_text(&mut self, class: &str, position: (f64, f64), text: &str) {
+        let (x, y) = (coordinate(position.0), coordinate(position.1));
         let _ = write!(
             self.body,
             r#"<text class="{} m" transform="translate({x} {y})rotate(-90)">{}</text>"#,

@@ -43,7 +43,7 @@ fn assert_all_inside(chart: &Chart) {
     };
     for node in root.descendants().filter(roxmltree::Node::is_element) {
         if let Some(data) = node.attribute("d") {
-            for (x, y) in path_places(data) {
+            for (x, y) in path_points(data) {
                 check(x, y, data);
             }
         }
@@ -62,8 +62,8 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 /// Every point of a path. Supports the commands that charts use.
-fn path_places(data: &str) -> Vec<(f64, f64)> {
-    let mut places = Vec::new();
+fn path_points(data: &str) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
     let (mut x, mut y) = (0.0, 0.0);
     let mut rest = data;
     while let Some(command) = rest.chars().next() {
@@ -74,7 +74,7 @@ fn path_places(data: &str) -> Vec<(f64, f64)> {
             'm' | 'l' => {
                 for pair in steps.chunks(2) {
                     (x, y) = (x + pair[0], y + pair[1]);
-                    places.push((x, y));
+                    points.push((x, y));
                 }
             }
             'h' => x += steps.iter().sum::<f64>(),
@@ -83,10 +83,10 @@ fn path_places(data: &str) -> Vec<(f64, f64)> {
             'Z' => {}
             other => panic!("unknown command {other} in {data}"),
         }
-        places.push((x, y));
+        points.push((x, y));
         rest = &rest[end..];
     }
-    places
+    points
 }
 
 /// `5-.3 1.2` is 5, -0.3 and 1.2.
@@ -331,9 +331,9 @@ proptest! {
     fn topologies_stay_inside_the_picture(
         columns in proptest::collection::vec(proptest::collection::vec((name(), name()), 0..4), 0..5), inside in 0usize..7,
     ) {
-        let place = |(name, note)| ChartNode { name, note };
+        let node = |(name, note)| ChartNode { name, note };
         let columns: Vec<Vec<ChartNode>> =
-            columns.into_iter().map(|column| column.into_iter().map(place).collect()).collect();
+            columns.into_iter().map(|column| column.into_iter().map(node).collect()).collect();
         let links = (0..columns.len()).map(|column| [(column, 0), (column + 1, 1)]).collect();
         let text = || "axis".to_owned();
         let chart = TopologyChart {
@@ -364,8 +364,8 @@ proptest! {
 
 #[test]
 fn a_box_far_below_is_reached_from_the_side() {
-    let place = |name: &str| ChartNode { name: name.to_owned(), note: "note".to_owned() };
-    let columns = vec![vec![place("dyno")], ["1", "2", "3"].map(place).to_vec()];
+    let node = |name: &str| ChartNode { name: name.to_owned(), note: "note".to_owned() };
+    let columns = vec![vec![node("dyno")], ["1", "2", "3"].map(node).to_vec()];
     let chart = TopologyChart {
         machine: String::new(),
         inside: 2,
@@ -376,7 +376,7 @@ fn a_box_far_below_is_reached_from_the_side() {
     let document = roxmltree::Document::parse(&text).unwrap();
     let links = document.descendants().filter(|it| it.attribute("class") == Some("link"));
     let starts: Vec<(f64, f64)> =
-        links.map(|it| path_places(it.attribute("d").unwrap())[0]).collect();
+        links.map(|it| path_points(it.attribute("d").unwrap())[0]).collect();
     assert_eq!(starts.len(), 3, "{text}");
     assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
 }
@@ -384,7 +384,7 @@ fn a_box_far_below_is_reached_from_the_side() {
 #[test]
 fn paths_are_read_back_as_they_were_written() {
     assert_eq!(
-        path_places("M1 2h3v-.5l1.5-2 .5 1"),
+        path_points("M1 2h3v-.5l1.5-2 .5 1"),
         [(1.0, 2.0), (4.0, 2.0), (4.0, 1.5), (5.5, -0.5), (6.0, 0.5), (6.0, 0.5)]
     );
 }

@@ -87,7 +87,7 @@ impl TimelineChart {
         let cell = ((width - left - 16.0 + GAP) / columns as f64).floor();
         draw_key(&mut drawing, self, left);
         let top = 22.0;
-        let places: Vec<(Frame, Frame)> = (0..self.repeats.len())
+        let frames: Vec<(Frame, Frame)> = (0..self.repeats.len())
             .map(|i| {
                 let (row, column) = (i / columns, i % columns);
                 let cell_left = left + column as f64 * cell;
@@ -99,9 +99,9 @@ impl TimelineChart {
                 (upper, lower)
             })
             .collect();
-        draw_grids(&mut drawing, &axes, &places, columns);
+        draw_grids(&mut drawing, &axes, &frames, columns);
         let repeats =
-            self.repeats.iter().zip(&places).map(|(repeat, (upper, lower))| RepeatPanel {
+            self.repeats.iter().zip(&frames).map(|(repeat, (upper, lower))| RepeatPanel {
                 repeat,
                 x: Scale::linear(0.0, axes.seconds, upper.left, upper.right),
                 upper: *upper,
@@ -109,7 +109,7 @@ impl TimelineChart {
                 all: Frame { bottom: lower.bottom + below, ..*lower },
             });
         draw_repeats(&mut drawing, &axes, &repeats.collect::<Vec<_>>(), columns);
-        self.draw_tracks(&mut drawing, &axes, &places, (columns, width - left, key));
+        self.draw_tracks(&mut drawing, &axes, &frames, (columns, width - left, key));
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
         drawing.upright_text("axis-title", (12.0, first + UPPER / 2.0), &self.throughput_title);
@@ -141,12 +141,12 @@ impl TimelineChart {
         &self,
         drawing: &mut Drawing,
         axes: &Axes,
-        places: &[(Frame, Frame)],
+        frames: &[(Frame, Frame)],
         (columns, room, key): (usize, f64, f64),
     ) {
         for (i, track) in self.tracks.iter().enumerate() {
             let repeats = self.track_intervals(i);
-            for (number, (repeat, (_, lower))) in self.repeats.iter().zip(places).enumerate() {
+            for (number, (repeat, (_, lower))) in self.repeats.iter().zip(frames).enumerate() {
                 let top = lower.bottom + i as f64 * (key + tracks::HEIGHT) + key;
                 let frame = Frame { top, bottom: top + tracks::HEIGHT, ..*lower };
                 let y = track.scale(&repeats, frame);
@@ -236,18 +236,18 @@ fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
 
 /// Grid lines and labels of the y axes: one element for all columns, because a report has many
 /// charts of this kind.
-fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
+fn draw_grids(drawing: &mut Drawing, axes: &Axes, frames: &[(Frame, Frame)], columns: usize) {
     let mut rules = Vec::new();
     let mut grounds = Vec::new();
     let mut labels = Vec::new();
-    for (i, (upper, lower)) in places.iter().enumerate() {
+    for (i, (upper, lower)) in frames.iter().enumerate() {
         let upper_ticks = ticks(&axes.throughput_scale(*upper), Quantity::Number, 3);
         let lower_ticks = ticks(&axes.latency_scale(*lower), Quantity::Time, 3);
         rules.extend(
             upper_ticks
                 .iter()
                 .chain(&lower_ticks)
-                .map(|tick| ((upper.left, tick.place), (upper.right, tick.place))),
+                .map(|tick| ((upper.left, tick.position), (upper.right, tick.position))),
         );
         grounds.push(((upper.left, upper.bottom), (upper.right, upper.bottom)));
         if i % columns == 0 {
@@ -262,7 +262,7 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     let right = labels.first().map_or(0.0, |(right, _)| *right);
     drawing.open_column("tick e", right);
     for (_, tick) in labels {
-        drawing.label_at('y', tick.place + 3.8, &tick.label);
+        drawing.label_at('y', tick.position + 3.8, &tick.label);
     }
     drawing.close();
 }
@@ -314,60 +314,60 @@ impl RepeatPanel<'_> {
 
     /// The line of a response time.
     fn times(&self, y: &Scale, time: fn(&Moment) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
-        let place =
+        let point =
             |p: &Moment| time(p).map(|time| (self.x.at(p.start + p.length / 2.0), y.at(time)));
-        self.repeat.points.iter().map(place).collect()
+        self.repeat.points.iter().map(point).collect()
     }
 }
 
 /// Draws all trials, one kind of mark at a time, so that equal marks share an element.
-fn draw_repeats(drawing: &mut Drawing, axes: &Axes, places: &[RepeatPanel<'_>], columns: usize) {
+fn draw_repeats(drawing: &mut Drawing, axes: &Axes, panels: &[RepeatPanel<'_>], columns: usize) {
     drawing.open("panel-title");
-    for place in places {
-        panel_title(drawing, "", place.upper, &place.repeat.title);
+    for panel in panels {
+        panel_title(drawing, "", panel.upper, &panel.repeat.title);
     }
     drawing.close();
     drawing
-        .rectangles("warmup", &places.iter().filter_map(RepeatPanel::warmup).collect::<Vec<_>>());
+        .rectangles("warmup", &panels.iter().filter_map(RepeatPanel::warmup).collect::<Vec<_>>());
     let stalls =
-        places.iter().flat_map(|place| place.repeat.stalls.iter().map(|stall| place.stall(*stall)));
+        panels.iter().flat_map(|panel| panel.repeat.stalls.iter().map(|stall| panel.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
     let vertical_lines = |of: fn(&TrialTimeline) -> &[f64]| -> Vec<LineSegment> {
-        places.iter().flat_map(|place| place.vertical_lines(of(place.repeat))).collect()
+        panels.iter().flat_map(|panel| panel.vertical_lines(of(panel.repeat))).collect()
     };
     drawing.lines("fault", &vertical_lines(|repeat| &repeat.faults));
     drawing.lines("stage", &vertical_lines(|repeat| &repeat.stages));
-    let areas = places.iter().flat_map(|place| place.areas(&axes.throughput_scale(place.upper)));
+    let areas = panels.iter().flat_map(|panel| panel.areas(&axes.throughput_scale(panel.upper)));
     let areas: Vec<_> = areas.filter(|(points, _)| !points.is_empty()).collect();
     if !areas.is_empty() {
         drawing.open("s0");
         drawing.areas("area", &areas);
         drawing.close();
     }
-    let offered = places.iter().flat_map(|place| {
-        let y = axes.throughput_scale(place.upper);
-        let points = place.repeat.offered.iter();
+    let offered = panels.iter().flat_map(|panel| {
+        let y = axes.throughput_scale(panel.upper);
+        let points = panel.repeat.offered.iter();
         points
-            .map(move |(at, rate)| Some((place.x.at(*at), y.at(*rate))))
+            .map(move |(at, rate)| Some((panel.x.at(*at), y.at(*rate))))
             .chain([None])
             .collect::<Vec<_>>()
     });
     drawing.curve("offered", &offered.collect::<Vec<_>>());
-    for (i, place) in places.iter().enumerate() {
-        let mut moments = ticks(&place.x, Quantity::Number, 4);
+    for (i, panel) in panels.iter().enumerate() {
+        let mut moments = ticks(&panel.x, Quantity::Number, 4);
         // Trials in the same column share a time axis.
-        if i + columns < places.len() {
+        if i + columns < panels.len() {
             moments.iter_mut().for_each(|tick| tick.label.clear());
         }
-        x_axis(drawing, place.all, &moments);
+        x_axis(drawing, panel.all, &moments);
     }
     // If there is no panel between, the time axis is already drawn there.
-    let between = places.iter().filter(|place| place.all.bottom > place.lower.bottom);
+    let between = panels.iter().filter(|panel| panel.all.bottom > panel.lower.bottom);
     let ground = |it: Frame| ((it.left, it.bottom), (it.right, it.bottom));
-    drawing.lines("axis", &between.map(|place| ground(place.lower)).collect::<Vec<_>>());
+    drawing.lines("axis", &between.map(|panel| ground(panel.lower)).collect::<Vec<_>>());
     let times: [fn(&Moment) -> Option<f64>; 2] = [|p| p.median, |p| p.p99];
     for (slot, time) in [Slot(0), Slot(1)].into_iter().zip(times) {
-        let lines = places.iter().map(|place| place.times(&axes.latency_scale(place.lower), time));
+        let lines = panels.iter().map(|panel| panel.times(&axes.latency_scale(panel.lower), time));
         let points: Vec<_> = lines.flat_map(|line| line.into_iter().chain([None])).collect();
         if points.iter().any(Option::is_some) {
             drawing.open(&format!("time {}", slot.class()));

@@ -47,10 +47,10 @@ struct Drawn {
 
 impl Drawn {
     /// A box without a position.
-    fn of(place: &ChartNode, width: f64) -> Self {
+    fn of(node: &ChartNode, width: f64) -> Self {
         let room = width - PADDING;
-        let name = wrapped(&place.name, room, MEDIUM * 1.08);
-        let note = wrapped(&place.note, room, SMALL);
+        let name = wrapped(&node.name, room, MEDIUM * 1.08);
+        let note = wrapped(&node.note, room, SMALL);
         let height = (name.len() + note.len()) as f64 * LINE + 10.0;
         Self { name, note, left: 0.0, top: 0.0, width, height }
     }
@@ -136,9 +136,8 @@ impl TopologyChart {
                 (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL)
             };
             let width = (column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING).min(widest);
-            boxes.push(
-                column.iter().map(|place| Drawn { left, ..Drawn::of(place, width) }).collect(),
-            );
+            boxes
+                .push(column.iter().map(|node| Drawn { left, ..Drawn::of(node, width) }).collect());
             left += width + GAP;
         }
         let height =
@@ -161,12 +160,12 @@ impl TopologyChart {
         for column in &self.columns {
             let count = column.len().max(1) as f64;
             let wide = (width - 2.0 * FRAME - (count - 1.0) * BETWEEN) / count;
-            let place = |(at, place)| Drawn {
+            let drawn = |(at, node)| Drawn {
                 left: FRAME + at as f64 * (wide + BETWEEN),
                 top,
-                ..Drawn::of(place, wide)
+                ..Drawn::of(node, wide)
             };
-            let row: Vec<Drawn> = column.iter().enumerate().map(place).collect();
+            let row: Vec<Drawn> = column.iter().enumerate().map(drawn).collect();
             top = row.iter().map(Drawn::bottom).fold(top, f64::max) + GAP_BELOW;
             boxes.push(row);
         }

@@ -134,14 +134,14 @@ impl Track {
             drawing.close();
         }
         for (i, _) in self.lines.iter().enumerate() {
-            let places = intervals.iter().flat_map(|interval| {
+            let positions = intervals.iter().flat_map(|interval| {
                 let value =
                     interval.lines.get(i).copied().flatten().filter(|value| value.is_finite());
-                let place = |at: f64| value.map(|value| (x.at(at), y.at(value)));
-                [place(interval.start), place(interval.start + interval.length)]
+                let position = |at: f64| value.map(|value| (x.at(at), y.at(value)));
+                [position(interval.start), position(interval.start + interval.length)]
             });
             drawing.open(&format!("track {}", Slot(self.areas.len() + i).class()));
-            drawing.curve("curve", &places.collect::<Vec<_>>());
+            drawing.curve("curve", &positions.collect::<Vec<_>>());
             drawing.close();
         }
     }

@@ -8,7 +8,7 @@
 //! lower bound is empty too, and the lower end of its interval contains the bound; a ratio with
 //! such a side has only one end.
 
-use crate::csv::{Sheet, word};
+use crate::csv::{CsvDocument, word};
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair};
 use dyno_analysis::model::{Estimate, RatioBound};
 
@@ -75,10 +75,10 @@ fn ratio_of(metric: &MetricPair, bound: RatioBound) -> Option<f64> {
 }
 
 pub(super) fn render(model: &CompareModel) -> String {
-    let mut sheet = Sheet::default();
+    let mut document = CsvDocument::default();
     let levels = model.configurations.first().map_or(&[][..], |pair| &pair.name.levels);
     let factors = levels.iter().map(|level| level.factor.as_str());
-    sheet.line(
+    document.line(
         ["system", "system_new"].into_iter().chain(factors).chain(COLUMNS.map(|(name, _)| name)),
     );
     for (pair, metric) in model.comparisons() {
@@ -87,7 +87,7 @@ pub(super) fn render(model: &CompareModel) -> String {
             [name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
         let levels = name.levels.iter().map(|level| level.level.clone());
         let cells = COLUMNS.iter().map(|(_, of)| of(pair, metric));
-        sheet.line(systems.into_iter().chain(levels).chain(cells));
+        document.line(systems.into_iter().chain(levels).chain(cells));
     }
-    sheet.text()
+    document.text()
 }

@@ -5,8 +5,8 @@ use super::{notes, tables};
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Lang, compare, fill, headings, names};
-use crate::sheet::Sheet;
 use crate::table::escaped;
+use crate::table_builder::TableBuilder;
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair};
 use dyno_analysis::model::Verdict;
 use dyno_model::printable;
@@ -72,7 +72,7 @@ pub fn summary(model: &CompareModel, lang: Lang) -> String {
         ));
     }
     let shown = model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent);
-    let table = Sheet::of(shown)
+    let table = TableBuilder::of(shown)
         .left(&compare::CONFIGURATION, |(configuration, _)| {
             Cell::text(compare::pair(configuration, lang))
         })

@@ -19,7 +19,7 @@ use maud::{Markup, PreEscaped, html};
 
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
-    let said = compare::first_sentences(model, lang);
+    let first_sentences = compare::first_sentences(model, lang);
     let overall = tables::overall(model, lang);
     let time =
         TIMES.into_iter().find(|metric| model.comparisons().any(|(_, it)| it.metric == *metric));
@@ -35,7 +35,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 div.said {
                     h2 { (headings::CONCLUSIONS.text(lang)) }
                     p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
-                    @for sentence in &said { p { (sentence) } }
+                    @for sentence in &first_sentences { p { (sentence) } }
                 }
             } }
             section #results {
@@ -51,7 +51,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
             (warnings(model, lang))
             section #method {
                 h2 { (headings::METHOD.text(lang)) }
-                @for sentence in notes::method(model, lang).iter().filter(|it| !said.contains(it)) { p.note { (sentence) } }
+                @for sentence in notes::method(model, lang).iter().filter(|it| !first_sentences.contains(it)) { p.note { (sentence) } }
             }
             @for (title, names) in notes::unmatched(model, lang) { section {
                 h2 { (title.text(lang)) }

@@ -5,8 +5,8 @@ use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, columns, compare, fill, headings, names};
 use crate::metrics;
-use crate::sheet::Sheet;
 use crate::table::{Form, Table};
+use crate::table_builder::TableBuilder;
 use crate::words;
 use dyno_analysis::compare::model::{
     ByRanks, CompareModel, ConfigurationPair, MetricPair, SideFigures,
@@ -58,7 +58,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
             (compare::pair(pair, lang), pair.base.trials_valid, pair.new.trials_valid);
         fill!(compare::CONFIGURATION_GROUP, lang, configuration, base, new)
     };
-    Sheet::grouped(rows, |(pair, _)| [title(pair)])
+    TableBuilder::grouped(rows, |(pair, _)| [title(pair)])
         .left(&compare::FIGURE, |(pair, row)| match row {
             Row::Metric(it) => Cell::text(figure_name(pair, it, lang)),
             Row::Ranks(_) => Cell::empty(),
@@ -105,7 +105,7 @@ pub(super) fn overall(model: &CompareModel, lang: Lang) -> Table {
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
         if is_marked { Value::Marked(word).into() } else { Cell::word(word) }
     };
-    Sheet::of(model.over_configurations().chain(&model.statements))
+    TableBuilder::of(model.over_configurations().chain(&model.statements))
         .left(&compare::FIGURE, |it| Cell::text(compare::about(it, lang)))
         .right(&compare::CONFIGURATIONS_USED, |it| Cell::text(it.configurations.to_string()))
         .right(&headings::RATIO, |it| Cell::ratio(it.effect.ratio, it.effect.bound))

@@ -2,8 +2,8 @@
 
 use crate::cell::Cell;
 use crate::messages::{Lang, columns, fill, headings, names, notes};
-use crate::sheet::Sheet;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::tables::by_line;
 use crate::{figures, words};
 use dyno_analysis::model::{AnomalyExample, FoundAnomaly, ReportModel};
@@ -14,20 +14,20 @@ use dyno_model::isolation::IsolationLevel;
 pub(crate) fn table(model: &ReportModel) -> Table {
     let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
     let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
-    let sheet = Sheet::of_configurations(model, rows)
+    let builder = TableBuilder::of_configurations(model, rows)
         .left(&headings::ISOLATION_LEVEL, |audit| {
             Cell::figure(audit.level.map(IsolationLevel::sql))
         })
         .right(&columns::COMMITTED, |audit| Cell::count(audit.committed));
-    let sheet = Anomaly::ALL.into_iter().fold(sheet, |sheet, anomaly| {
-        sheet.right(names::anomaly(anomaly), |audit| {
+    let builder = Anomaly::ALL.into_iter().fold(builder, |builder, anomaly| {
+        builder.right(names::anomaly(anomaly), |audit| {
             let found = audit.found.iter().find(|it| it.anomaly == anomaly);
             found.map_or_else(Cell::absent, |it| {
                 Cell::count(it.count).alarming(it.is_forbidden && it.count > 0)
             })
         })
     });
-    sheet.left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict))).table()
+    builder.left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict))).table()
 }
 
 /// The first anomaly of each kind per configuration, then the number of transactions that are in no

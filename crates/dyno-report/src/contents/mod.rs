@@ -5,7 +5,7 @@ pub(super) mod isolation;
 pub(super) mod metrics;
 pub(super) mod notes;
 pub(super) mod sections;
-pub(super) mod sheet;
+pub(super) mod table_builder;
 pub(super) mod tables;
 pub(super) mod test_report;
 pub(super) mod tiles;

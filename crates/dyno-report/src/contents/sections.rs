@@ -14,11 +14,11 @@ pub(crate) struct Section {
     pub(crate) note: String,
 }
 
-type Part<'a> = (&'static str, &'static Message, Table, &'a str);
+type SectionFields<'a> = (&'static str, &'static Message, Table, &'a str);
 
 /// Sections that have rows.
-fn with_rows<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
-    let shown = parts.into_iter().filter(|(_, _, table, _)| !table.is_empty());
+fn with_rows<'a>(sections: impl IntoIterator<Item = SectionFields<'a>>) -> Vec<Section> {
+    let shown = sections.into_iter().filter(|(_, _, table, _)| !table.is_empty());
     shown
         .map(|(id, heading, table, note)| Section { id, heading, table, note: note.to_owned() })
         .collect()

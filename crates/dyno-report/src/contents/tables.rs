@@ -10,12 +10,12 @@ use crate::metrics::{
     DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, GENERATORS, NAMED, OUTCOMES, PART,
     PER_TRANSACTION, RESOURCES, STAGE, STEP, TIMES, TRIAL,
 };
-use crate::sheet::Sheet;
 use crate::table::{Form, Table};
+use crate::table_builder::TableBuilder;
 use crate::{notes, words};
 use dyno_analysis::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Figures, KindCount,
-    LimitVerdict, Metric, Part, PartRow, Question, Range, ReportModel, Scope, SearchRow,
+    LimitVerdict, Metric, PartKind, PartRow, Question, Range, ReportModel, Scope, SearchRow,
     StatementRow, StatementTable, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
@@ -60,7 +60,7 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
 /// Main result: a group per series, a row per number of clients.
 pub(crate) fn results(model: &ReportModel) -> Table {
     let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
-    let table = Sheet::of_configurations(model, rows)
+    let table = TableBuilder::of_configurations(model, rows)
         .right(&headings::TRIALS_VALID, |row| trials_valid(row))
         .estimates(&[Metric::Throughput], |row| (&row.figures, None))
         .half_width(|row| row.figures.estimate(Metric::Throughput))
@@ -82,21 +82,27 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
     let most = model.searches.first().map_or(Metric::HighestRate, |row| row.metric().into());
     let found = |row: &SearchRow| model.estimate(row.configuration, row.metric());
     let repeats = |row: &SearchRow| found(row).map_or(0, |found| found.repeats).to_string();
-    Sheet::of_configurations(model, model.searches.iter().map(|row| (row.configuration, row)))
-        .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
-        .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
-        .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
-        .half_width(|row| found(row))
-        .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
-        .table()
+    TableBuilder::of_configurations(
+        model,
+        model.searches.iter().map(|row| (row.configuration, row)),
+    )
+    .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
+    .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
+    .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
+    .half_width(|row| found(row))
+    .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
+    .table()
 }
 
 /// The parts of a scope, with their names and figures.
 fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Metric]) -> Table {
-    Sheet::of_configurations(model, by_line(model, model.parts(scope), |row| row.configuration))
-        .left(name, |row| Cell::text(&row.name))
-        .estimates(shown, |row| of_part(model, row))
-        .table()
+    TableBuilder::of_configurations(
+        model,
+        by_line(model, model.parts(scope), |row| row.configuration),
+    )
+    .left(name, |row| Cell::text(&row.name))
+    .estimates(shown, |row| of_part(model, row))
+    .table()
 }
 
 /// Figures of a part, and the number of valid trials of its configuration.
@@ -108,7 +114,7 @@ fn of_part<'a>(model: &ReportModel, row: &'a PartRow) -> (&'a Figures, Option<u3
 pub(crate) fn stages(model: &ReportModel) -> Table {
     let table = parts(model, Scope::Stage, &headings::STAGE, STAGE);
     match model.parts(Scope::Stage).next().map(|row| &row.part) {
-        Some(Part::Stage { by: LoadBy::Clients, .. }) => {
+        Some(PartKind::Stage { by: LoadBy::Clients, .. }) => {
             table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED])
         }
         _ => table.without(&[&columns::AT_WORK]),
@@ -129,7 +135,7 @@ pub(crate) fn transactions(model: &ReportModel) -> Table {
 pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
     let rows = by_line(model, model.parts(Scope::Benchmark), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Benchmark { is_paced, isolation } => {
+        PartKind::Benchmark { is_paced, isolation } => {
             Some((configuration, (row, *is_paced, *isolation)))
         }
         _ => None,
@@ -140,7 +146,7 @@ pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
             count(touched).zip(count(all)).map(|(touched, all)| format!("{touched}/{all}")),
         )
     };
-    Sheet::of_configurations(model, rows)
+    TableBuilder::of_configurations(model, rows)
         .estimates(&[Metric::NewOrdersPerMinute], |(row, ..)| of_part(model, row))
         .half_width(|(row, ..)| row.figures.estimate(Metric::NewOrdersPerMinute))
         .left(&headings::PACING, |(_, is_paced, _)| {
@@ -170,13 +176,13 @@ pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn background(model: &ReportModel) -> Table {
     let rows = by_line(model, model.parts(Scope::Background), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Background { kind, clients, rate, audit } => {
+        PartKind::Background { kind, clients, rate, audit } => {
             let rate = rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
             Some((configuration, (row, kind, format!("{clients}{rate}"), *audit)))
         }
         _ => None,
     });
-    Sheet::of_configurations(model, rows)
+    TableBuilder::of_configurations(model, rows)
         .left(&headings::BACKGROUND_NAME, |(row, ..)| Cell::text(&row.name))
         .left(&headings::KIND, |(_, kind, ..)| Cell::text(*kind))
         .left(&headings::BACKGROUND_CLIENTS, |(_, _, clients, _)| Cell::text(clients))
@@ -189,7 +195,7 @@ pub(crate) fn background(model: &ReportModel) -> Table {
 
 /// Effects of injected faults.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
-    Sheet::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
+    TableBuilder::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
         .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
         .measures(FAULT, |row| Some(&model.configurations[row.configuration].figures))
@@ -200,7 +206,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn fault_errors(model: &ReportModel) -> Table {
     let rows = by_line(model, &model.faults, |row| row.configuration).into_iter();
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
-    Sheet::of_configurations(model, errors)
+    TableBuilder::of_configurations(model, errors)
         .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
         .measures(FAULT_ERRORS, |errors| Some(&errors.figures))
         .table()
@@ -208,7 +214,7 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
 
 /// Every limit at every configuration that it applies to.
 pub(crate) fn limits(model: &ReportModel) -> Table {
-    Sheet::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
+    TableBuilder::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
         .left(&headings::LIMIT, |row| {
             Cell::text(figures::limit_in(row.part.as_ref(), row.metric, row.value))
         })
@@ -243,7 +249,7 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
     let update = |audit: &AuditRow, of: fn(&UpdateAudit) -> u64| {
         audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(of(updates)))
     };
-    Sheet::of_configurations(model, by_line(model, wanted, |audit| audit.configuration))
+    TableBuilder::of_configurations(model, by_line(model, wanted, |audit| audit.configuration))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
         .right(&columns::COMMITTED, |audit| {
             audit
@@ -272,7 +278,7 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
         Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?)))
     });
     let problem = |count: u64| Cell::count(count).alarming(count > 0);
-    Sheet::of_configurations(model, ledgers)
+    TableBuilder::of_configurations(model, ledgers)
         .right(&columns::ACKNOWLEDGED, |(commits, _)| Cell::count(commits.committed))
         .right(&columns::LOST, |(commits, _)| problem(commits.lost))
         .right(&columns::LOSING_TRIALS, |(commits, _)| problem(commits.trials_with_losses.into()))
@@ -299,7 +305,7 @@ pub(crate) fn contents(model: &ReportModel) -> Table {
         checks.extend(rows.chain(values).map(|check| (audit.configuration, check)));
     }
     checks.sort_by_key(|(_, (.., verdict))| Reverse(*verdict));
-    Sheet::of_configurations(model, checks)
+    TableBuilder::of_configurations(model, checks)
         .left(&headings::TRIAL, |(trial, ..)| Cell::text(*trial))
         .left(&headings::CHECKED, |(_, checked, ..)| Cell::text(*checked))
         .right(&headings::EXPECTED, |(_, _, expected, ..)| Cell::span(Some(expected.clone()), ".."))
@@ -328,7 +334,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
         of if it.pairs as usize == of => of.to_string(),
         of => format!("{}/{of}", it.pairs),
     };
-    Sheet::of_pairs(sorted, |it| [it.subject.clone(), it.baseline.clone()])
+    TableBuilder::of_pairs(sorted, |it| [it.subject.clone(), it.baseline.clone()])
         .left(&headings::METRIC, |it| Cell::text(names::metric(it.metric, lang)))
         .right(&headings::PAIRS, |it| Cell::text(cells(it)))
         .effect(|it| &it.effect)
@@ -347,10 +353,10 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
 
 /// Variance components of each ratio of the primary metric, and how to reduce them.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
-    let asked = model.questions.iter().filter(|it| it.metric == model.primary_metric);
-    let rows = asked.filter_map(|it| Some((it, it.scatter?.ratio?)));
+    let questions = model.questions.iter().filter(|it| it.metric == model.primary_metric);
+    let rows = questions.filter_map(|it| Some((it, it.scatter?.ratio?)));
     let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
-    Sheet::of_pairs(rows, |(it, _)| [it.subject.clone(), it.baseline.clone()])
+    TableBuilder::of_pairs(rows, |(it, _)| [it.subject.clone(), it.baseline.clone()])
         .right(&headings::RATIO_ERROR, |(_, ratio)| {
             Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1())))
         })
@@ -393,7 +399,7 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     };
     sorted.sort_by_key(|it| (series(it), it.metric != model.primary_metric, it.clients));
     let label = |configuration| model.series_of(configuration).label.clone();
-    Sheet::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
+    TableBuilder::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
         .left(&headings::METRIC, |it| {
             Cell::text(names::metric(it.metric, lang))
                 .with_detail(factor_of(model, it).map(str::to_owned))
@@ -420,7 +426,7 @@ pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
             .map(move |(step, rows)| (series.configuration, step, *rows))
     });
     let rate = |step: &Figures| step.estimate(Metric::RowThroughput);
-    Sheet::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
+    TableBuilder::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
         .right(&growth::GROWTH_ROWS, |(.., rows)| Cell::count(*rows))
         .right(&headings::TRIALS_VALID, |(_, step, _)| {
             Cell::figure(rate(step).map(|rate| rate.repeats.to_string()))
@@ -437,7 +443,7 @@ pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
         growth.comparisons.iter().map(|it| (growth.milestones[it.step], &it.comparison))
     });
     let name = |configuration| growth::name(model, configuration, lang);
-    Sheet::of_pairs(steps, |(_, it)| [name(it.subject), name(it.baseline)])
+    TableBuilder::of_pairs(steps, |(_, it)| [name(it.subject), name(it.baseline)])
         .right(&growth::GROWTH_ROWS, |(rows, _)| Cell::count(*rows))
         .right(&headings::TRIALS_VALID, |(_, it)| Cell::text(it.repeats.to_string()))
         .effect(|(_, it)| &it.effect)
@@ -457,12 +463,14 @@ pub(crate) fn statements<'a>(
         let transaction = (headings::TRANSACTION.text(lang), &table.transaction);
         [transaction].into_iter().chain(others).map(|(name, row)| (table.configuration, name, row))
     });
-    Sheet::grouped(rows, |(configuration, ..)| [names::configuration(model, *configuration, lang)])
-        .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
-        .right(&headings::OK, |(.., row)| Cell::count(row.ok))
-        .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
-        .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
-        .table()
+    TableBuilder::grouped(rows, |(configuration, ..)| {
+        [names::configuration(model, *configuration, lang)]
+    })
+    .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
+    .right(&headings::OK, |(.., row)| Cell::count(row.ok))
+    .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
+    .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
+    .table()
 }
 
 /// The commands of a configuration in the format of test reports.
@@ -491,7 +499,7 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
             .filter(|(_, failed, retries)| failed + retries > 0);
         any.map(move |row| (index, row))
     });
-    Sheet::of_configurations(model, rows)
+    TableBuilder::of_configurations(model, rows)
         .left(&headings::KIND, |(kind, ..)| Cell::text(reason::kind(*kind, lang)))
         .right(&columns::FAILED, |(_, failed, _)| Cell::count(*failed))
         .right(&columns::RETRIES, |(.., retries)| Cell::count(*retries))
@@ -502,7 +510,7 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.configurations.iter().enumerate();
     let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
-    Sheet::of_configurations(model, rows)
+    TableBuilder::of_configurations(model, rows)
         .left(&headings::KIND, |it| Cell::text(reason::kind(it.failure.kind, lang)))
         .left(&headings::ERROR_CODE, |it| Cell::text(notes::error_code(it)))
         .right(&headings::ERROR_COUNT, |it| Cell::count(it.count))
@@ -518,7 +526,7 @@ fn with_figures(
     shown: &[Metric],
 ) -> Table {
     let rows = model.configurations.iter().enumerate().filter(|(_, row)| has_them(row));
-    Sheet::of_configurations(model, rows).measures(shown, |row| Some(&row.figures)).table()
+    TableBuilder::of_configurations(model, rows).measures(shown, |row| Some(&row.figures)).table()
 }
 
 /// The load generator itself.
@@ -530,10 +538,10 @@ pub(crate) fn generator(model: &ReportModel) -> Table {
 pub(crate) fn generators(model: &ReportModel) -> Table {
     let rows = by_line(model, model.parts(Scope::Generator), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
-        Part::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
+        PartKind::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
         _ => None,
     });
-    let table = Sheet::of_configurations(model, rows)
+    let table = TableBuilder::of_configurations(model, rows)
         .left(&headings::GENERATOR_NUMBER, |(row, ..)| Cell::text(&row.name))
         .left(&headings::GENERATOR_HOST, |(.., hosts)| Cell::text(hosts.join(", ")))
         .right(&headings::GENERATOR_CLIENTS, |(_, clients, _)| Cell::text(clients.to_string()))
@@ -551,7 +559,7 @@ pub(crate) fn resources(model: &ReportModel) -> Table {
 pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: Lang) -> Table {
     let is_wanted =
         |trial: &&TrialRow| configuration.is_none_or(|wanted| wanted == trial.configuration);
-    let table = Sheet::of(model.trials.iter().filter(is_wanted))
+    let table = TableBuilder::of(model.trials.iter().filter(is_wanted))
         .left(&headings::TRIAL, |trial| Cell::text(&trial.id))
         .left(&headings::SYSTEM, |trial| Cell::text(&model.series_of(trial.configuration).label))
         .right(&headings::CLIENTS, |trial| {
@@ -585,7 +593,7 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
         none.into_iter()
             .chain(system.settings_read.iter().map(move |setting| (system, Some(setting))))
     });
-    Sheet::of(rows)
+    TableBuilder::of(rows)
         .left(&headings::SYSTEM, |(system, _)| Cell::text(&system.name))
         .left(&headings::VERSION, |(system, _)| {
             let is_known = !system.version.is_empty();
@@ -606,12 +614,12 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn requested_settings(model: &ReportModel, lang: Lang) -> Table {
     let systems = model.provenance.systems.iter();
     let rows = systems.flat_map(|system| {
-        system.requested_settings.iter().map(move |(name, asked)| (system, name, asked))
+        system.requested_settings.iter().map(move |(name, requested)| (system, name, requested))
     });
-    Sheet::of(rows)
+    TableBuilder::of(rows)
         .left(&headings::SYSTEM, |(system, ..)| Cell::text(&system.name))
         .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
-        .left(&page::PAGE_ASKED, |(.., asked)| Cell::text(*asked))
+        .left(&page::PAGE_ASKED, |(.., requested)| Cell::text(*requested))
         .left(&page::PAGE_READ_BACK, |(system, name, _)| {
             Cell::text_or_absent(names::setting_read(system, name, lang))
         })
@@ -625,12 +633,14 @@ pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
             series.points.iter().map(|point| (point.clients.to_string(), point.value));
         let over_rows =
             series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
-        over_clients.chain(over_rows).map(move |(place, value)| (series, place, value))
+        over_clients
+            .chain(over_rows)
+            .map(move |(clients_or_rows, value)| (series, clients_or_rows, value))
     });
-    Sheet::of(rows)
+    TableBuilder::of(rows)
         .left(&headings::SERIES, |(series, ..)| Cell::text(&series.series))
         .left(&headings::METRIC, |(series, ..)| Cell::text(names::metric(series.metric, lang)))
-        .right(&headings::CLIENTS, |(_, place, _)| Cell::text(place))
+        .right(&headings::CLIENTS, |(_, clients_or_rows, _)| Cell::text(clients_or_rows))
         .right(&headings::VALUE, |(series, _, value)| {
             let sign = if series.is_approximate { "~" } else { "" };
             let value = figures::value(series.unit, *value);

@@ -4,8 +4,8 @@
 
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
-use crate::sheet::Sheet;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::{cell::Cell, notes, sections, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
 use dyno_model::front::FrontMatter;
@@ -16,11 +16,11 @@ const SUMMARY_MAX: usize = 3;
 /// A numbered section.
 pub(crate) struct Section {
     pub(crate) title: &'static Message,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) elements: Vec<Element>,
 }
 
-/// A part of a section.
-pub(crate) enum Part {
+/// An element of a section.
+pub(crate) enum Element {
     /// A paragraph.
     Text(String),
     /// A list of sentences.
@@ -56,97 +56,104 @@ pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let front = model.front.clone().unwrap_or_default();
     let text = |text: Option<String>, usual: &str| {
         let text = text.unwrap_or_else(|| usual.trim().to_owned());
-        if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }
+        if text.is_empty() { Vec::new() } else { vec![Element::Text(text)] }
     };
     let all = vec![
-        Section { title: &headings::REVISIONS, parts: revisions(&front) },
-        Section { title: &headings::PURPOSE, parts: text(front.purpose, &model.description) },
-        Section { title: &headings::USAGE, parts: text(front.usage, texts::NOTE_USAGE.text(lang)) },
-        Section { title: &headings::SUMMARY, parts: summary(model, lang) },
-        Section { title: &headings::DETAILED, parts: detailed(model, lang) },
-        Section { title: &headings::TEST_ENVIRONMENT, parts: environment(model, lang) },
-        Section { title: &headings::PROCEDURE, parts: procedure(model, lang) },
-        Section { title: &headings::ALL_CONCLUSIONS, parts: conclusions(model, lang) },
+        Section { title: &headings::REVISIONS, elements: revisions(&front) },
+        Section { title: &headings::PURPOSE, elements: text(front.purpose, &model.description) },
+        Section {
+            title: &headings::USAGE,
+            elements: text(front.usage, texts::NOTE_USAGE.text(lang)),
+        },
+        Section { title: &headings::SUMMARY, elements: summary(model, lang) },
+        Section { title: &headings::DETAILED, elements: detailed(model, lang) },
+        Section { title: &headings::TEST_ENVIRONMENT, elements: environment(model, lang) },
+        Section { title: &headings::PROCEDURE, elements: procedure(model, lang) },
+        Section { title: &headings::ALL_CONCLUSIONS, elements: conclusions(model, lang) },
     ];
-    all.into_iter().filter(|section| !section.parts.is_empty()).collect()
+    all.into_iter().filter(|section| !section.elements.is_empty()).collect()
 }
 
-fn revisions(front: &FrontMatter) -> Vec<Part> {
-    let table = Sheet::of(&front.revisions)
+fn revisions(front: &FrontMatter) -> Vec<Element> {
+    let table = TableBuilder::of(&front.revisions)
         .left(&headings::VERSION, |it| Cell::text(&it.version))
         .left(&headings::DATE, |it| Cell::text(&it.date))
         .left(&headings::AUTHOR, |it| Cell::text(&it.author))
         .left(&headings::CHANGE, |it| Cell::text(&it.change))
         .table();
-    if table.is_empty() { Vec::new() } else { vec![Part::Table(table)] }
+    if table.is_empty() { Vec::new() } else { vec![Element::Table(table)] }
 }
 
-fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
+fn summary(model: &ReportModel, lang: Lang) -> Vec<Element> {
     let answers = conclusion::sentences(model, lang).into_iter().take(SUMMARY_MAX).collect();
-    let mut parts = vec![
-        Part::List(answers),
-        Part::Charts,
-        Part::Table(tables::results(model)),
-        Part::Text(notes::estimates(model).text(lang).to_owned()),
+    let mut elements = vec![
+        Element::List(answers),
+        Element::Charts,
+        Element::Table(tables::results(model)),
+        Element::Text(notes::estimates(model).text(lang).to_owned()),
     ];
     for limits in sections::limits(model, lang) {
-        parts.extend([heading(limits.heading, lang), Part::Table(limits.table)]);
+        elements.extend([heading(limits.heading, lang), Element::Table(limits.table)]);
     }
     let others = sections::loads(model, lang).into_iter().chain(sections::faults(model, lang));
-    for part in others.chain(sections::kept(model, lang)).chain(sections::errors(model, lang)) {
-        parts.extend([heading(part.heading, lang), Part::Table(part.table), Part::Text(part.note)]);
+    for section in others.chain(sections::kept(model, lang)).chain(sections::errors(model, lang)) {
+        elements.extend([
+            heading(section.heading, lang),
+            Element::Table(section.table),
+            Element::Text(section.note),
+        ]);
     }
-    parts
+    elements
 }
 
 /// A table of commands for each test.
-fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
-    let mut parts = vec![Part::Text(texts::NOTE_COMMANDS.text(lang).to_owned())];
+fn detailed(model: &ReportModel, lang: Lang) -> Vec<Element> {
+    let mut elements = vec![Element::Text(texts::NOTE_COMMANDS.text(lang).to_owned())];
     for configuration in tables::in_order(model) {
-        parts.push(Part::Heading(names::configuration(model, configuration, lang)));
+        elements.push(Element::Heading(names::configuration(model, configuration, lang)));
         let table = tables::commands(model, configuration, lang);
-        parts.push(match table.is_empty() {
-            true => Part::Text(texts::NOTE_TEST_INVALID.text(lang).to_owned()),
-            false => Part::Table(table),
+        elements.push(match table.is_empty() {
+            true => Element::Text(texts::NOTE_TEST_INVALID.text(lang).to_owned()),
+            false => Element::Table(table),
         });
     }
-    parts
+    elements
 }
 
-fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
+fn environment(model: &ReportModel, lang: Lang) -> Vec<Element> {
     let settings = tables::requested_settings(model, lang);
-    let mut parts = vec![
-        Part::Facts(facts::machine(model, lang)),
+    let mut elements = vec![
+        Element::Facts(facts::machine(model, lang)),
         heading(&headings::TOPOLOGY, lang),
-        Part::Topology,
+        Element::Topology,
         heading(&headings::SYSTEMS, lang),
-        Part::Table(roles(model, lang)),
+        Element::Table(roles(model, lang)),
     ];
     if !settings.is_empty() {
-        parts.extend([heading(&headings::TEST_SETTINGS, lang), Part::Table(settings)]);
+        elements.extend([heading(&headings::TEST_SETTINGS, lang), Element::Table(settings)]);
     }
-    parts
+    elements
 }
 
-fn heading(message: &Message, lang: Lang) -> Part {
-    Part::Heading(message.text(lang).to_owned())
+fn heading(message: &Message, lang: Lang) -> Element {
+    Element::Heading(message.text(lang).to_owned())
 }
 
 fn roles(model: &ReportModel, lang: Lang) -> Table {
-    let place = |it: &SystemRow| match it.is_managed {
+    let location = |it: &SystemRow| match it.is_managed {
         true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
         false => it.address.clone(),
     };
-    Sheet::of(&model.provenance.systems)
+    TableBuilder::of(&model.provenance.systems)
         .left(&headings::SYSTEM, |it| Cell::text(&it.name))
         .left(&headings::KIND, |it| Cell::text(&it.kind))
         .left(&headings::VERSION, |it| Cell::text(names::version(&it.version, lang)))
         .left(&page::PAGE_QUERY_MODE, |it| Cell::text(&it.query_mode))
-        .left(&headings::PLACE, |it| Cell::text(place(it)))
+        .left(&headings::PLACE, |it| Cell::text(location(it)))
         .table()
 }
 
-fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
+fn procedure(model: &ReportModel, lang: Lang) -> Vec<Element> {
     let loops = notes::Loops::of(model);
     let shown = [
         (true, &page::PAGE_METHOD_BLOCKS),
@@ -158,22 +165,22 @@ fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
     ];
     let method = shown.into_iter().filter(|(is_shown, _)| *is_shown);
     vec![
-        Part::Facts(facts::run(model, lang)),
-        Part::List(notes::workloads(model, lang)),
-        Part::List(method.map(|(_, message)| message.text(lang).to_owned()).collect()),
+        Element::Facts(facts::run(model, lang)),
+        Element::List(notes::workloads(model, lang)),
+        Element::List(method.map(|(_, message)| message.text(lang).to_owned()).collect()),
     ]
 }
 
-fn conclusions(model: &ReportModel, lang: Lang) -> Vec<Part> {
+fn conclusions(model: &ReportModel, lang: Lang) -> Vec<Element> {
     let reported = model.conclusions.iter().filter(|it| !model.is_beside_answers(it));
     let warnings = model.warnings.iter().map(|row| notes::warning(model, row, lang));
     let warnings: Vec<String> =
         warnings.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
-    let mut parts =
-        vec![Part::List(reported.map(|it| conclusion::sentence(model, it, lang)).collect())];
+    let mut elements =
+        vec![Element::List(reported.map(|it| conclusion::sentence(model, it, lang)).collect())];
     if !warnings.is_empty() {
-        parts.extend([heading(&headings::VALIDITY, lang), Part::List(warnings)]);
+        elements.extend([heading(&headings::VALIDITY, lang), Element::List(warnings)]);
     }
-    parts.push(Part::Text(page::PAGE_LIMIT_MACHINE.text(lang).to_owned()));
-    parts
+    elements.push(Element::Text(page::PAGE_LIMIT_MACHINE.text(lang).to_owned()));
+    elements
 }

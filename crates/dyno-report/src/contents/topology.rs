@@ -85,14 +85,14 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
         columns.push(paths);
     }
     let systems = systems(topology, lang);
-    let place = |it: &&TopologyNode| match it.role {
+    let chart_node = |it: &&TopologyNode| match it.role {
         // A single server carries the system's name.
         NodeRole::Server | NodeRole::Embedded => {
             ChartNode { name: systems.clone(), note: node(**it, lang) }
         }
         _ => ChartNode { name: node(**it, lang), note: systems.clone() },
     };
-    columns.push(front.iter().map(place).collect());
+    columns.push(front.iter().map(chart_node).collect());
     if front.iter().all(|it| it.role == NodeRole::Member) {
         links.extend((1..front.len()).map(|row| [(first, row - 1), (first, row)]));
     }
@@ -155,9 +155,9 @@ pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String>
 }
 
 fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
-    let labelled = |place: ChartNode| match place.note.is_empty() {
-        true => place.name,
-        false => names::with_note(&place.name, &place.note, lang),
+    let labelled = |chart_node: ChartNode| match chart_node.note.is_empty() {
+        true => chart_node.name,
+        false => names::with_note(&chart_node.name, &chart_node.note, lang),
     };
     let paths = topology.paths.iter();
     let paths: Vec<String> = paths

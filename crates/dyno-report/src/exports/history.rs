@@ -3,7 +3,7 @@
 //! only.
 
 use super::series::{series, table};
-use crate::csv::Sheet;
+use crate::csv::CsvDocument;
 use crate::json::indented;
 use dyno_analysis::model::ReportModel;
 use serde_json::{Map, json};
@@ -23,12 +23,12 @@ pub fn history_files(models: &[ReportModel]) -> Vec<(String, String)> {
     let mut files = vec![("history.csv".to_owned(), history(models))];
     let mut tests = Map::new();
     for (number, series) in (1..).zip(&series) {
-        let mut sheet = Sheet::default();
-        sheet.line(["time", "run", "value"]);
+        let mut document = CsvDocument::default();
+        document.line(["time", "run", "value"]);
         for (ReportModel { provenance, .. }, point) in models.iter().zip(&series.points) {
             if let Some(point) = point {
                 let value = point.value.to_string();
-                sheet.line([&provenance.started_at, &provenance.run, &value]);
+                document.line([&provenance.started_at, &provenance.run, &value]);
             }
         }
         let file = format!("series-{number:03}.csv");
@@ -41,7 +41,7 @@ pub fn history_files(models: &[ReportModel]) -> Vec<(String, String)> {
             "metrics": { "value": { "column": "value", "direction": direction } },
         });
         tests.insert(series.name.clone(), test);
-        files.push((file, sheet.text()));
+        files.push((file, document.text()));
     }
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     // JSON is YAML, with the quotes that names need.

@@ -1,6 +1,6 @@
 //! The figures of a configuration that are followed over runs, by name.
 
-use crate::csv::{Sheet, word};
+use crate::csv::{CsvDocument, word};
 use crate::messages::{EN, names};
 use dyno_analysis::model::{Estimate, Figure, Metric, Range, ReportModel, Validity};
 use dyno_model::plan::ComparisonMetric;
@@ -108,18 +108,18 @@ pub(crate) fn series(runs: &[&ReportModel]) -> Vec<Series> {
 /// configuration is, `partly-invalid`.
 pub(super) fn table(runs: &[&ReportModel]) -> String {
     let series = series(runs);
-    let mut sheet = Sheet::default();
+    let mut document = CsvDocument::default();
     let heads = ["time", "run", "dyno_version", "validity"];
-    sheet.line(heads.into_iter().chain(series.iter().map(|series| series.name.as_str())));
+    document.line(heads.into_iter().chain(series.iter().map(|series| series.name.as_str())));
     for (run, model) in runs.iter().enumerate() {
         let provenance = &model.provenance;
         let validity = validity(model);
         let about = [&provenance.started_at, &provenance.run, &provenance.dyno_version, &validity];
         let value = |point: &Point| point.value.to_string();
         let values = series.iter().map(|it| it.points[run].as_ref().map(value).unwrap_or_default());
-        sheet.line(about.into_iter().cloned().chain(values));
+        document.line(about.into_iter().cloned().chain(values));
     }
-    sheet.text()
+    document.text()
 }
 
 /// The validity of a run: that of its configurations, if they agree.

@@ -16,35 +16,36 @@
 
 use crate::messages::Lang;
 use dyno_analysis::model::{
-    ConfigurationRow, Figure, Figures, KindCount, Part, Range, ReportModel, Scope, TrialRow, Unit,
+    ConfigurationRow, Figure, Figures, KindCount, PartKind, Range, ReportModel, Scope, TrialRow,
+    Unit,
 };
 use dyno_model::printable;
 use serde::Serialize;
 
 pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
-    let mut sheet = Sheet::default();
+    let mut document = CsvDocument::default();
     let factors = model.factors.iter().map(String::as_str);
     let columns =
         ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
-    sheet.line(["scope", "system"].into_iter().chain(factors).chain(columns));
+    document.line(["scope", "system"].into_iter().chain(factors).chain(columns));
     for trial in &model.trials {
-        trial_lines(&mut sheet, model, trial);
+        trial_lines(&mut document, model, trial);
     }
     for configuration in 0..model.configurations.len() {
-        configuration_lines(&mut sheet, model, configuration);
+        configuration_lines(&mut document, model, configuration);
     }
-    step_lines(&mut sheet, model);
+    step_lines(&mut document, model);
     for row in &model.parts {
         let part = Owner::part(model, row.part.scope(), row.configuration, &row.name);
         let state = match &row.part {
-            Part::Background { audit, .. } => word(audit),
-            Part::Benchmark { is_paced: true, .. } => "paced".to_owned(),
-            Part::Benchmark { is_paced: false, .. } => "unpaced".to_owned(),
+            PartKind::Background { audit, .. } => word(audit),
+            PartKind::Benchmark { is_paced: true, .. } => "paced".to_owned(),
+            PartKind::Benchmark { is_paced: false, .. } => "unpaced".to_owned(),
             _ => String::new(),
         };
-        sheet.figures(model, &Owner { state, ..part }, &row.figures);
+        document.figures(model, &Owner { state, ..part }, &row.figures);
     }
-    sheet.text()
+    document.text()
 }
 
 /// The object that a figure belongs to.
@@ -72,17 +73,17 @@ impl<'a> Owner<'a> {
 }
 
 /// The CSV writer.
-pub(crate) struct Sheet(::csv::Writer<Vec<u8>>);
+pub(crate) struct CsvDocument(::csv::Writer<Vec<u8>>);
 
-impl Default for Sheet {
+impl Default for CsvDocument {
     fn default() -> Self {
         Self(::csv::Writer::from_writer(Vec::new()))
     }
 }
 
-impl Sheet {
+impl CsvDocument {
     pub(crate) fn line(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
-        self.0.write_record(cells).expect("lines of a sheet are equally long");
+        self.0.write_record(cells).expect("lines of a document are equally long");
     }
 
     pub(crate) fn text(self) -> String {
@@ -132,7 +133,7 @@ impl Sheet {
     }
 }
 
-fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
+fn trial_lines(document: &mut CsvDocument, model: &ReportModel, trial: &TrialRow) {
     let owner = Owner {
         block: trial.block.to_string(),
         trial: &trial.id,
@@ -140,51 +141,56 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         ..Owner::of(model, Scope::Trial, trial.configuration)
     };
     match &trial.figures {
-        Some(figures) => sheet.figures(model, &owner, figures),
+        Some(figures) => document.figures(model, &owner, figures),
         // A trial without figures still gets a line, so that it is visible that it was planned.
-        None => sheet.figure(model, &owner, ("committed", Unit::Count), 0_u64.into()),
+        None => document.figure(model, &owner, ("committed", Unit::Count), 0_u64.into()),
     }
 }
 
 /// Lines of a growing table, step by step.
-fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
+fn step_lines(document: &mut CsvDocument, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
     for series in &growth.series {
         for (step, rows) in series.steps.iter().zip(&growth.milestones) {
             let owner = Owner::part(model, Scope::Step, series.configuration, &rows.to_string());
-            sheet.figures(model, &owner, step);
+            document.figures(model, &owner, step);
         }
     }
 }
 
-fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: usize) {
+fn configuration_lines(document: &mut CsvDocument, model: &ReportModel, configuration: usize) {
     let row = &model.configurations[configuration];
     let of_configuration = || Owner {
         state: word(&row.validity),
         ..Owner::of(model, Scope::Configuration, configuration)
     };
     let owner = of_configuration();
-    sheet.figures(model, &owner, &row.figures);
+    document.figures(model, &owner, &row.figures);
     for (what, kinds) in [("failed", &row.failed_by_kind), ("retries", &row.retries_by_kind)] {
         for KindCount { kind, count } in kinds {
-            sheet.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
+            document.figure(
+                model,
+                &owner,
+                (&format!("{what}:{kind}"), Unit::Count),
+                (*count).into(),
+            );
         }
     }
     for error in &row.errors.0 {
         let metric =
             printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
-        sheet.figure(model, &owner, (&metric, Unit::Count), error.count.into());
+        document.figure(model, &owner, (&metric, Unit::Count), error.count.into());
     }
     if let Some(faults) = model.faults.iter().find(|row| row.configuration == configuration) {
         for errors in &faults.errors {
             let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_configuration() };
-            sheet.figures(model, &of_kind, &errors.figures);
+            document.figures(model, &of_kind, &errors.figures);
         }
     }
     if let Some(monitored) = &row.monitored {
         for (name, value) in &monitored.server_counters_per_transaction {
             let metric = format!("per-transaction:{name}");
-            sheet.figure(model, &owner, (&metric, Unit::Count), (*value).into());
+            document.figure(model, &owner, (&metric, Unit::Count), (*value).into());
         }
     }
 }

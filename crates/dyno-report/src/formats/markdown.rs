@@ -7,7 +7,7 @@ use crate::messages::{
 };
 use crate::sections::{self, Section};
 use crate::table::{Table, escaped};
-use crate::test_report::{self, Part, cover};
+use crate::test_report::{self, Element, cover};
 use crate::{isolation, notes, tables, topology};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -73,8 +73,8 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     page.facts(&cover(model));
     for (at, section) in test_report::sections(model, lang).into_iter().enumerate() {
         page.text.push_str(&format!("\n## {}. {}\n", at + 1, escaped(section.title.text(lang))));
-        for part in section.parts {
-            page.part(&part, model);
+        for element in section.elements {
+            page.element(&element, model);
         }
     }
     page.text
@@ -151,15 +151,15 @@ impl Page {
     }
 
     /// Writes a part of a test report; only the HTML page has charts.
-    fn part(&mut self, part: &Part, model: &ReportModel) {
-        match part {
-            Part::Text(text) => self.paragraph(&escaped(text)),
-            Part::List(items) => self.items(items),
-            Part::Facts(facts) => self.facts(facts),
-            Part::Heading(title) => self.text.push_str(&format!("\n### {}\n", escaped(title))),
-            Part::Table(table) => self.table(table),
-            Part::Charts => {}
-            Part::Topology => self.items(&topology::lines(model, self.lang)),
+    fn element(&mut self, element: &Element, model: &ReportModel) {
+        match element {
+            Element::Text(text) => self.paragraph(&escaped(text)),
+            Element::List(items) => self.items(items),
+            Element::Facts(facts) => self.facts(facts),
+            Element::Heading(title) => self.text.push_str(&format!("\n### {}\n", escaped(title))),
+            Element::Table(table) => self.table(table),
+            Element::Charts => {}
+            Element::Topology => self.items(&topology::lines(model, self.lang)),
         }
     }
 

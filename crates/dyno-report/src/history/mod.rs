@@ -13,8 +13,8 @@ use crate::grid;
 use crate::html::{SCRIPT, document};
 use crate::messages::{Lang, fill, headings, history, list, names, page};
 use crate::metrics;
-use crate::sheet::Sheet;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::words;
 use dyno_analysis::history::Trend;
 use dyno_analysis::model::{ConfigurationRow, Metric, ReportModel, Validity};
@@ -119,14 +119,14 @@ impl<'a> Configuration<'a> {
         let validity = |row: Option<&ConfigurationRow>| {
             words::validity(row.map_or(Validity::Missing, |row| row.validity))
         };
-        let sheet = Sheet::of(rows)
+        let builder = TableBuilder::of(rows)
             .left(&page::PAGE_BEGUN, |(run, _)| Cell::text(names::to_the_second(&run.started_at)))
             .left(&page::PAGE_RUN, |(run, _)| Cell::text(run.run.as_str()))
             .left(&headings::VALIDITY_COLUMN, |(_, row)| Cell::word(validity(*row)));
         let shown = METRICS.map(Metric::from).into_iter();
         let shown = shown.filter_map(|metric| Some((metric, metrics::heading(metric)?)));
-        let figures = shown.fold(sheet, |sheet, (metric, heading)| {
-            sheet.right(heading, |(_, row)| {
+        let figures = shown.fold(builder, |builder, (metric, heading)| {
+            builder.right(heading, |(_, row)| {
                 row.map_or_else(Cell::absent, |it| {
                     metrics::estimate_cell(&it.figures, metric, None)
                 })
@@ -160,7 +160,7 @@ fn newest(configurations: &[Configuration<'_>], lang: Lang) -> Table {
         let unit = Metric::from(series.metric).unit();
         Cell::figure(value.map(|value| figures::value(unit, value)))
     };
-    Sheet::grouped(rows, |(title, ..)| [title.clone()])
+    TableBuilder::grouped(rows, |(title, ..)| [title.clone()])
         .left(&headings::METRIC, |(_, series, _)| Cell::text(heading(series.metric)))
         .right(&history::NEWEST, |(_, series, trend)| {
             match series.points.last().and_then(|point| point.as_ref()?.estimate) {

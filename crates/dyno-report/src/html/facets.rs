@@ -49,7 +49,7 @@ pub(super) struct Facets {
 impl Facets {
     pub(super) fn of(model: &ReportModel) -> Self {
         let curves = curves(model);
-        let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
+        let mut facets: Vec<(Vec<PanelProperty>, Facet)> = Vec::new();
         for (i, series) in model.series.iter().enumerate() {
             let (key, label) = panel_and_label(model, &curves, series);
             let position =
@@ -105,7 +105,7 @@ impl Facets {
 }
 
 /// A common property of a panel's series: a level with its factor, or a system.
-type Part = (Option<String>, String);
+type PanelProperty = (Option<String>, String);
 
 /// What distinguishes the curves within a panel.
 enum Curves {
@@ -135,7 +135,7 @@ fn panel_and_label(
     model: &ReportModel,
     curves: &Curves,
     series: &SeriesName,
-) -> (Vec<Part>, String) {
+) -> (Vec<PanelProperty>, String) {
     let levels = model.factors.iter().cloned().map(Some).zip(series.levels.iter().cloned());
     let level = |index: usize| level_name(&model.factors[index], &series.levels[index]);
     match *curves {
@@ -144,14 +144,14 @@ fn panel_and_label(
             let differs = |index: &usize| {
                 model.series.iter().any(|other| other.levels[*index] != series.levels[*index])
             };
-            let parts: Vec<String> = (0..series.levels.len()).filter(differs).map(level).collect();
-            (Vec::new(), parts.join(", "))
+            let levels: Vec<String> = (0..series.levels.len()).filter(differs).map(level).collect();
+            (Vec::new(), levels.join(", "))
         }
         Curves::Factor(factor) => {
             let several = model.series.iter().any(|other| other.system != series.system);
             let system = several.then(|| (None, series.system_name.clone()));
             let others =
-                levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
+                levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, level)| level);
             (system.into_iter().chain(others).collect(), level(factor))
         }
     }

@@ -8,8 +8,8 @@ use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, fill, headings, names, notes, page};
 use crate::notes::{Loops, with_values};
-use crate::sheet::Sheet;
 use crate::table::Table;
+use crate::table_builder::TableBuilder;
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -83,7 +83,7 @@ fn systems(page: &Page<'_>) -> Table {
         true => page.text(&page::PAGE_MANAGED).to_owned(),
         false => system.address.clone(),
     };
-    Sheet::of(&page.model.provenance.systems)
+    TableBuilder::of(&page.model.provenance.systems)
         .left(&headings::SYSTEM, |system| Cell::text(&system.name))
         .left(&headings::KIND, |system| Cell::text(&system.kind))
         .left(&headings::VERSION, |system| Cell::text(names::version(&system.version, page.lang)))
@@ -106,9 +106,9 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
                     th.l scope="col" { (page.text(&page::PAGE_ASKED)) }
                     th.l scope="col" { (page.text(&page::PAGE_READ_BACK)) }
                 } }
-                tbody { @for (name, asked) in &system.requested_settings { tr {
+                tbody { @for (name, requested) in &system.requested_settings { tr {
                     th scope="row" { (name) }
-                    td { (asked) }
+                    td { (requested) }
                     td { @match names::setting_read(system, name, page.lang) {
                         Some(read) => (read),
                         None => (page.text(&headings::ABSENT)),

@@ -5,7 +5,7 @@ use super::facets::Facets;
 use super::page::{Page, document};
 use super::setting::{self, pairs};
 use crate::messages::{Lang, headings};
-use crate::test_report::{Part, cover, sections};
+use crate::test_report::{Element, cover, sections};
 use dyno_analysis::model::ReportModel;
 use maud::{Markup, html};
 
@@ -25,7 +25,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                 @for section in &sections(model, lang) {
                     section {
                         h2 { (page.text(section.title)) }
-                        @for part in &section.parts { (layout(&page, part)) }
+                        @for element in &section.elements { (layout(&page, element)) }
                     }
                 }
             }
@@ -34,17 +34,17 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     document(lang, &model.provenance.dyno_version, &model.title, STYLE, &body)
 }
 
-fn layout(page: &Page<'_>, part: &Part) -> Markup {
-    match part {
-        Part::Text(text) => html! { @for text in text.split("\n\n") { p { (text) } } },
-        Part::List(items) => html! { ul { @for item in items { li { (item) } } } },
-        Part::Facts(facts) => pairs(page, facts),
-        Part::Heading(title) => html! { h3 { (title) } },
-        Part::Table(table) => page.table(table.clone()),
-        Part::Charts => {
+fn layout(page: &Page<'_>, element: &Element) -> Markup {
+    match element {
+        Element::Text(text) => html! { @for text in text.split("\n\n") { p { (text) } } },
+        Element::List(items) => html! { ul { @for item in items { li { (item) } } } },
+        Element::Facts(facts) => pairs(page, facts),
+        Element::Heading(title) => html! { h3 { (title) } },
+        Element::Table(table) => page.table(table.clone()),
+        Element::Charts => {
             let (main, _) = charts::figures(page);
             html! { @for figure in &main { (figure.markup(page)) } }
         }
-        Part::Topology => setting::topology(page),
+        Element::Topology => setting::topology(page),
     }
 }

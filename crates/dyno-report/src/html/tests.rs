@@ -335,12 +335,12 @@ fn first_screen_has_tiles_a_chart_and_up_to_three_sentences() {
     for (name, model) in sample::all() {
         let page = render(&model, EN);
         let top = first_screen(&page);
-        let place = |what: &str| top.find(what).unwrap_or_else(|| panic!("{name} lacks {what}"));
-        assert!(place("<ul class=\"tiles\"") < place("<div class=\"said\">"), "{name}");
+        let position = |what: &str| top.find(what).unwrap_or_else(|| panic!("{name} lacks {what}"));
+        assert!(position("<ul class=\"tiles\"") < position("<div class=\"said\">"), "{name}");
         // A report without a figure has no chart.
         if let Some(chart) = top.find("<figure") {
             assert!(
-                place("<ul class=\"tiles\"") < chart && chart < place("<div class=\"said\">"),
+                position("<ul class=\"tiles\"") < chart && chart < position("<div class=\"said\">"),
                 "{name}"
             );
         }

@@ -35,19 +35,19 @@ fn line(text: &str) -> String {
 /// Returns the line without its colour sequences and, for each byte of it, the position in the
 /// original line.
 fn without_colours(text: &str) -> (String, Vec<usize>) {
-    let (mut bare, mut places, mut is_colour) = (String::new(), Vec::new(), false);
+    let (mut bare, mut positions, mut is_colour) = (String::new(), Vec::new(), false);
     for (at, c) in text.char_indices() {
         match (is_colour, c) {
             (false, '\u{1b}') => is_colour = true,
             (true, c) => is_colour = !c.is_ascii_alphabetic(),
             (false, c) => {
                 bare.push(c);
-                places.extend((0..c.len_utf8()).map(|byte| at + byte));
+                positions.extend((0..c.len_utf8()).map(|byte| at + byte));
             }
         }
     }
-    places.push(text.len());
-    (bare, places)
+    positions.push(text.len());
+    (bare, positions)
 }
 
 /// The indent of a line's continuation lines: after its spaces, its label or its first columns.

@@ -133,11 +133,11 @@ impl Table {
 
     fn only(mut self, mut is_kept: impl FnMut(&Column) -> bool) -> Self {
         let kept: Vec<bool> = self.columns.iter().map(&mut is_kept).collect();
-        let mut places = kept.iter();
-        self.columns.retain(|_| places.next() == Some(&true));
+        let mut flags = kept.iter();
+        self.columns.retain(|_| flags.next() == Some(&true));
         for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
-            let mut places = kept.iter();
-            row.retain(|_| places.next() == Some(&true));
+            let mut flags = kept.iter();
+            row.retain(|_| flags.next() == Some(&true));
         }
         self
     }

@@ -76,7 +76,7 @@ impl<T> Message<T> {
             };
             let value = values
                 .iter()
-                .find(|(place, _)| *place == name)
+                .find(|(given, _)| *given == name)
                 .map(|(_, value)| lang.figure(value.to_string()));
             debug_assert!(value.is_some(), "{}: no value for {name}", self.name);
             let value = value.unwrap_or_default();
@@ -113,9 +113,9 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
     while let Some(open) = text.find('{') {
         let Some(length) = text[open..].find('}') else { break };
         pieces.push(Piece::Text(&text[..open]));
-        let place = &text[open + 1..open + length];
-        pieces.push(match place.split_once(':') {
-            None => Piece::Placeholder(place, None),
+        let name = &text[open + 1..open + length];
+        pieces.push(match name.split_once(':') {
+            None => Piece::Placeholder(name, None),
             Some((name, forms)) => Piece::Placeholder(name, Some(forms)),
         });
         text = &text[open + length + 1..];

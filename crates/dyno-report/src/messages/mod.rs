@@ -39,16 +39,17 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn places(text: &str) -> Vec<(&str, Option<&str>)> {
-        let place = |piece| {
+    fn placeholders(text: &str) -> Vec<(&str, Option<&str>)> {
+        let placeholder = |piece| {
             if let Piece::Placeholder(name, forms) = piece { Some((name, forms)) } else { None }
         };
-        pieces(text).into_iter().filter_map(place).collect()
+        pieces(text).into_iter().filter_map(placeholder).collect()
     }
 
     /// Errors in the texts of a language.
     fn faults(lang: &Language<Texts>) -> Vec<String> {
-        let names = |text| places(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+        let names =
+            |text| placeholders(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
         let mut faults = Vec::new();
         for message in columns::ALL.iter().chain(ALL.iter().copied().flatten()) {
             let (text, declared) = (message.text(lang), names(message.text(EN)));
@@ -63,7 +64,7 @@ mod tests {
                     names(text)
                 ));
             }
-            let forms = places(text).into_iter().filter_map(|(_, forms)| forms);
+            let forms = placeholders(text).into_iter().filter_map(|(_, forms)| forms);
             for forms in forms.filter(|forms| forms.split('|').count() != lang.forms) {
                 faults.push(format!(
                     "{}, {}: {forms} are not {} forms",

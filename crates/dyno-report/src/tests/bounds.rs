@@ -56,7 +56,7 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
         .expect("planned")
         .id
         .clone();
-    let commits = data.trials[&id].transaction.len();
+    let commits = data.trials[&id].response_times.len();
     leave_unstarted(&mut data, 0, commits / 50);
     let model = analyse(&data);
     let [row, other] = [0, 1].map(|at: usize| &model.configurations[at].figures);

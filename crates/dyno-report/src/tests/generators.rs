@@ -4,7 +4,7 @@ use super::*;
 use crate::messages::{LANGUAGES, conclusion, headings, notes, page};
 use dyno_model::judge::{TrialRequirements, judge};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{GeneratorPart, GeneratorsRecord};
+use dyno_model::record::{GeneratorSummary, GeneratorsRecord};
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
@@ -15,7 +15,7 @@ use dyno_store::fixture::each_record;
 fn with_generators() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
-        let part = |number| GeneratorPart {
+        let part = |number| GeneratorSummary {
             number,
             host: format!("load{number}"),
             clients: 2,
@@ -24,22 +24,22 @@ fn with_generators() -> ReportModel {
             busiest_worker: 0.25,
             wakeup_lag_p99: 1_500_000,
             clock_uncertainty: Nanos(40_000),
-            ..GeneratorPart::default()
+            ..GeneratorSummary::default()
         };
-        let mut parts: Vec<GeneratorPart> = (0..2).map(part).collect();
+        let mut parts: Vec<GeneratorSummary> = (0..2).map(part).collect();
         parts[1].clock_uncertainty = Nanos(130_000_000);
         parts[1].steal = 0.03;
         let interval = Nanos(1_000_000_000);
         record.generators =
             Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
         let load = LoadPlan::new(StopRule::Duration(record.measured));
-        let asked = TrialRequirements {
+        let requirements = TrialRequirements {
             engine: Engine::Postgres,
             clients: 16,
             load: &load,
             tolerated_failures: 0.0,
         };
-        record.warnings = judge(record, &asked);
+        record.warnings = judge(record, &requirements);
     });
     let mut model = analyse(&data);
     model.provenance.loads[0].generators = Some(2);

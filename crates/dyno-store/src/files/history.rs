@@ -4,7 +4,7 @@
 //! In Elle, a process does nothing after an operation with an unknown outcome, so the client
 //! continues under a new process number.
 
-use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
+use dyno_model::history::{Attempt, AttemptOutcome, History, Objects, Operation};
 use std::fmt::Write as _;
 
 /// Lines formatted at a time.
@@ -46,7 +46,7 @@ fn processes(history: &History) -> Vec<u64> {
     let mut next: Vec<u64> = (0..u64::from(history.clients)).collect();
     let of = |attempt: &Attempt| {
         let process = next[attempt.client as usize];
-        if attempt.fate == Fate::InDoubt {
+        if attempt.outcome == AttemptOutcome::InDoubt {
             next[attempt.client as usize] += u64::from(history.clients);
         }
         process
@@ -56,11 +56,11 @@ fn processes(history: &History) -> Vec<u64> {
 
 fn line(history: &History, moment: Moment, (index, process): (usize, u64), text: &mut String) {
     let attempt = &history.attempts[moment.attempt];
-    let kind = match (moment.is_end, attempt.fate) {
+    let kind = match (moment.is_end, attempt.outcome) {
         (false, _) => "invoke",
-        (true, Fate::Committed) => "ok",
-        (true, Fate::Failed) => "fail",
-        (true, Fate::InDoubt) => "info",
+        (true, AttemptOutcome::Committed) => "ok",
+        (true, AttemptOutcome::Failed) => "fail",
+        (true, AttemptOutcome::InDoubt) => "info",
     };
     // Writing to a String cannot fail.
     let _ = write!(
@@ -69,7 +69,7 @@ fn line(history: &History, moment: Moment, (index, process): (usize, u64), text:
         moment.time
     );
     // Only the reads of committed attempts are reliable.
-    let is_known = moment.is_end && attempt.fate == Fate::Committed;
+    let is_known = moment.is_end && attempt.outcome == AttemptOutcome::Committed;
     for (at, operation) in attempt.operations.iter().enumerate() {
         text.push_str(if at == 0 { "" } else { " " });
         let _ = match (operation, history.objects) {
@@ -100,10 +100,10 @@ mod tests {
     fn attempt(
         client: u32,
         times: (u64, Option<u64>),
-        fate: Fate,
+        outcome: AttemptOutcome,
         operations: Vec<Operation>,
     ) -> Attempt {
-        Attempt { client, sequence: 0, begun: times.0, ended: times.1, fate, operations }
+        Attempt { client, sequence: 0, begun: times.0, ended: times.1, outcome, operations }
     }
 
     fn read(object: u32, seen: &[u64]) -> Operation {
@@ -114,15 +114,20 @@ mod tests {
     fn a_history_is_written_in_order_of_time_in_the_format_of_elle() {
         let write = |object, value| Operation::Write { object, value };
         let attempts = vec![
-            attempt(1, (20, Some(40)), Fate::Committed, vec![read(3, &[2, 5]), write(3, 7)]),
+            attempt(
+                1,
+                (20, Some(40)),
+                AttemptOutcome::Committed,
+                vec![read(3, &[2, 5]), write(3, 7)],
+            ),
             attempt(
                 1,
                 (41, Some(50)),
-                Fate::Failed,
+                AttemptOutcome::Failed,
                 vec![read(3, &[]), Operation::Read { object: 4, seen: None }],
             ),
-            attempt(0, (10, Some(30)), Fate::InDoubt, vec![write(3, 5)]),
-            attempt(0, (40, None), Fate::InDoubt, vec![read(4, &[])]),
+            attempt(0, (10, Some(30)), AttemptOutcome::InDoubt, vec![write(3, 5)]),
+            attempt(0, (40, None), AttemptOutcome::InDoubt, vec![read(4, &[])]),
         ];
         let history = History { objects: Objects::Lists, clients: 2, attempts };
         let text: String = parts(&history).collect();
@@ -142,7 +147,7 @@ mod tests {
             attempts: vec![attempt(
                 0,
                 (1, Some(2)),
-                Fate::Committed,
+                AttemptOutcome::Committed,
                 vec![read(3, &[]), write(3, 7), read(3, &[7])],
             )],
         };
@@ -152,8 +157,9 @@ mod tests {
 
     #[test]
     fn a_long_history_is_returned_in_pieces_without_a_gap() {
-        let attempts = (0..LINES as u64)
-            .map(|at| attempt(0, (2 * at, Some(2 * at + 1)), Fate::Committed, Vec::new()));
+        let attempts = (0..LINES as u64).map(|at| {
+            attempt(0, (2 * at, Some(2 * at + 1)), AttemptOutcome::Committed, Vec::new())
+        });
         let history =
             History { objects: Objects::Registers, clients: 1, attempts: attempts.collect() };
         let parts: Vec<String> = parts(&history).collect();

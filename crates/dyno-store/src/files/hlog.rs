@@ -72,7 +72,7 @@ impl LogEncoder {
                 .write_histogram(histogram, start, length, tag)
                 .map_err(|error| format!("{error:?}"))
         };
-        write(&interval.transaction, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
+        write(&interval.response_times, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
         if !interval.is_warmup {
             for (name, histogram) in named(interval).filter(|(_, histogram)| !histogram.is_empty())
             {
@@ -106,7 +106,7 @@ fn tag_name(name: &str) -> String {
 /// Histograms of a trial's measured window, all intervals merged.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialHistograms {
-    pub(crate) transaction: Histogram<u64>,
+    pub(crate) response_times: Histogram<u64>,
     /// Ages of arrivals without a commit.
     pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
@@ -158,7 +158,7 @@ impl TrialHistograms {
 /// The second value says what could not be read, by line.
 pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
     let mut histograms = TrialHistograms {
-        transaction: latency::histogram(),
+        response_times: latency::histogram(),
         censored: latency::histogram(),
         statements: BTreeMap::new(),
         intervals: Vec::new(),
@@ -205,7 +205,7 @@ fn add_line(
         histograms.intervals.push(counted(&interval, &histogram));
     }
     let sum = match tag {
-        None => &mut histograms.transaction,
+        None => &mut histograms.response_times,
         // Their figures are in the record, and a statement may have the same name.
         Some(tag) if tag.starts_with(TRANSACTION) => return Ok(()),
         Some(CENSORED) => &mut histograms.censored,
@@ -331,7 +331,7 @@ mod tests {
         let (start, length) = (Nanos::from_secs(number), Nanos::from_secs(1));
         let mut interval = IntervalRecord::empty("b01-001", start, length, &[]);
         interval.is_warmup = number == 0;
-        interval.transaction = filled(transactions);
+        interval.response_times = filled(transactions);
         let compact = |values: &[u64]| {
             let mut histogram = CompactHistogram::default();
             values.iter().for_each(|value| histogram.record(*value));
@@ -361,27 +361,27 @@ mod tests {
         assert_eq!(text.matches("Tag=warm-up,0.000,1.000,0.000,").count(), 1, "{text}");
         let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
-        assert_eq!(histograms.transaction.len(), 2);
+        assert_eq!(histograms.response_times.len(), 2);
         assert_eq!(histograms.statement("select").expect("there").len(), 1);
     }
 
     #[test]
     fn ages_of_arrivals_without_a_commit_have_their_own_tag() {
         let mut last = interval(2, &[7], &[]);
-        last.censored = Some(interval(2, &[400, 500, 600], &[]).transaction);
+        last.censored = Some(interval(2, &[400, 500, 600], &[]).response_times);
         let log = log(&[interval(1, &[9], &[]), last]);
         let text = String::from_utf8(log.clone()).expect("text");
         assert_eq!(text.matches("Tag=censored,2.000,1.000,").count(), 1, "{text}");
         let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
-        assert_eq!((histograms.transaction.len(), histograms.censored.len()), (2, 3));
+        assert_eq!((histograms.response_times.len(), histograms.censored.len()), (2, 3));
         assert_eq!(histograms.censored.max(), 600);
     }
 
     #[test]
     fn transactions_of_several_names_have_their_own_tags() {
         let mut two = interval(1, &[7, 9], &[("pay", &[9])]);
-        let of = |values: &[u64]| interval(1, values, &[]).transaction;
+        let of = |values: &[u64]| interval(1, values, &[]).response_times;
         two.transactions = vec![("read all".to_owned(), of(&[7])), ("pay".to_owned(), of(&[9]))];
         let mut one = interval(2, &[7], &[]);
         one.transactions = vec![("alone".to_owned(), of(&[7]))];
@@ -398,7 +398,7 @@ mod tests {
         let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
         let pay = histograms.statement("pay").expect("there");
-        assert_eq!((histograms.transaction.len(), pay.len()), (3, 1), "each once");
+        assert_eq!((histograms.response_times.len(), pay.len()), (3, 1), "each once");
     }
 
     #[test]
@@ -414,7 +414,7 @@ mod tests {
         let mut log = log(&[interval(1, &[7], &[]), interval(2, &[8], &[])]);
         log.extend_from_slice(b"3.000,1.000,0.000,@@@@\nnonsense\n4.0,1.0,0.0,QUJD\n");
         let (histograms, problems) = parse(&log[..]);
-        assert_eq!(histograms.transaction.len(), 2);
+        assert_eq!(histograms.response_times.len(), 2);
         let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines.len(), 3, "{problems:?}");
         assert_eq!(lines[1], lines[0] + 1);
@@ -486,7 +486,7 @@ mod tests {
                 .collect();
             let (histograms, problems) = parse(&log(&written)[..]);
             prop_assert_eq!(problems, vec![]);
-            prop_assert_eq!(&histograms.transaction, &whole);
+            prop_assert_eq!(&histograms.response_times, &whole);
             prop_assert_eq!(histograms.statement("select").map_or(0, CompactHistogram::len), whole.len());
         }
 
@@ -503,7 +503,7 @@ mod tests {
             let whole_lines = log[..cut].iter().filter(|byte| **byte == b'\n').count();
             let is_cut = cut > 0 && log[cut - 1] != b'\n';
             prop_assert_eq!(problems.len(), usize::from(is_cut));
-            prop_assert!(histograms.transaction.len() <= 3 && whole_lines <= 9);
+            prop_assert!(histograms.response_times.len() <= 3 && whole_lines <= 9);
         }
     }
 }

@@ -41,10 +41,10 @@ impl From<&IntervalRecord> for TimelineLine {
             start_s: interval.start.as_secs_f64(),
             length_s: interval.length.as_secs_f64(),
             is_warmup: interval.is_warmup,
-            committed: interval.transaction.len(),
+            committed: interval.response_times.len(),
             failed: interval.failed,
             retries: interval.retries,
-            latency_ms: latency_ms(&interval.transaction),
+            latency_ms: latency_ms(&interval.response_times),
         }
     }
 }
@@ -176,7 +176,7 @@ mod tests {
         let (start, length) = (Nanos::from_secs(2), Nanos::from_secs(1));
         let mut interval = IntervalRecord::empty("b01-001", start, length, &[]);
         for value in values {
-            latency::record(&mut interval.transaction, *value);
+            latency::record(&mut interval.response_times, *value);
         }
         (interval.failed, interval.retries) = (1, 2);
         interval

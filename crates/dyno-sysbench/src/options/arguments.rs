@@ -57,13 +57,13 @@ impl Positionals {
     /// # Errors
     /// When it is the third.
     pub(crate) fn take(&mut self, word: String) -> Result<(), OptionError> {
-        let place = if self.script.is_none() { &mut self.script } else { &mut self.command };
-        if place.is_some() {
+        let operand = if self.script.is_none() { &mut self.script } else { &mut self.command };
+        if operand.is_some() {
             return Err(OptionError::Argument(format!(
                 "Unrecognized command line argument: {word}"
             )));
         }
-        *place = Some(word);
+        *operand = Some(word);
         Ok(())
     }
 }

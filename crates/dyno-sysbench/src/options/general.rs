@@ -20,7 +20,7 @@ pub(crate) enum Layout {
 
 /// Destination of the JSON document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum JsonPlace {
+pub(crate) enum JsonDestination {
     /// Standard output; the log goes to standard error.
     Standard,
     /// A file, in addition to the usual output.
@@ -60,7 +60,7 @@ pub(crate) struct General {
     pub(crate) percentiles: Vec<f64>,
     pub(crate) histogram: bool,
     pub(crate) layout: Layout,
-    pub(crate) json: Option<JsonPlace>,
+    pub(crate) json: Option<JsonDestination>,
     /// Processes that drive the threads; `None`: this one.
     pub(crate) generators: Option<u32>,
     /// What starts them.
@@ -297,10 +297,10 @@ fn layout(value: &Value) -> Result<Layout, OptionError> {
     }
 }
 
-fn json(value: &Value) -> Option<JsonPlace> {
+fn json(value: &Value) -> Option<JsonDestination> {
     match value {
-        Value::Boolean(true) => Some(JsonPlace::Standard),
-        Value::Text(file) if !file.is_empty() => Some(JsonPlace::File(PathBuf::from(file))),
+        Value::Boolean(true) => Some(JsonDestination::Standard),
+        Value::Text(file) if !file.is_empty() => Some(JsonDestination::File(PathBuf::from(file))),
         _ => None,
     }
 }

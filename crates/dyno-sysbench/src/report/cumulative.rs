@@ -98,8 +98,9 @@ fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
 }
 
 fn fairness(snapshot: &Snapshot) -> String {
-    let events: Vec<f64> = snapshot.shares.iter().map(|share| share.events as f64).collect();
-    let busy: Vec<f64> = snapshot.shares.iter().map(|share| share.busy.as_secs_f64()).collect();
+    let events: Vec<f64> = snapshot.client_statistics.iter().map(|it| it.events as f64).collect();
+    let busy: Vec<f64> =
+        snapshot.client_statistics.iter().map(|it| it.busy.as_secs_f64()).collect();
     let ((events, events_spread), (busy, busy_spread)) = (spread(&events), spread(&busy));
     format!(
         "\nThreads fairness:\n    events \
@@ -111,21 +112,24 @@ fn fairness(snapshot: &Snapshot) -> String {
 /// `--debug`: every thread.
 fn threads(snapshot: &Snapshot) -> Vec<Message> {
     let mut messages = vec![(Level::Debug, "Verbose per-thread statistics:\n".to_owned())];
-    for (number, share) in snapshot.shares.iter().enumerate() {
-        let mean =
-            if share.events == 0 { 0.0 } else { share.busy.as_secs_f64() / share.events as f64 };
+    for (number, statistics) in snapshot.client_statistics.iter().enumerate() {
+        let mean = if statistics.events == 0 {
+            0.0
+        } else {
+            statistics.busy.as_secs_f64() / statistics.events as f64
+        };
         messages.push((
             Level::Debug,
             format!(
                 "    thread #{number:3}: min: {:.4}s  avg: {mean:.4}s  max: {:.4}s  events: {}",
-                share.min.as_secs_f64(),
-                share.max.as_secs_f64(),
-                share.events
+                statistics.min.as_secs_f64(),
+                statistics.max.as_secs_f64(),
+                statistics.events
             ),
         ));
         let total = format!(
             "                 total time taken by event execution: {:.4}s",
-            share.busy.as_secs_f64()
+            statistics.busy.as_secs_f64()
         );
         messages.push((Level::Debug, total));
     }

@@ -48,9 +48,9 @@ pub(crate) fn document(
         "failure": failure,
     });
     root["total"]["threads_fairness"] = total
-        .shares
+        .client_statistics
         .iter()
-        .map(|share| json!({"events": share.events, "busy_s": share.busy.as_secs_f64()}))
+        .map(|it| json!({"events": it.events, "busy_s": it.busy.as_secs_f64()}))
         .collect();
     let mut text =
         serde_json::to_string_pretty(&root).expect("maps with text keys are always JSON");

@@ -1,6 +1,6 @@
 //! The data of a report: counts and times between two instants.
 
-use dyno_engine::recording::shares::ClientShare;
+use dyno_engine::recording::client_statistics::ClientStatistics;
 /// Counts as in sysbench: by outcome and never by the statement's text.
 pub(crate) use dyno_model::counters::ScriptCounts as Counts;
 use dyno_model::latency::ExactLatency;
@@ -62,7 +62,7 @@ pub(crate) struct Snapshot {
     /// Open loop only.
     pub(crate) queue: Option<Queue>,
     /// Per thread; empty in intervals.
-    pub(crate) shares: Vec<ClientShare>,
+    pub(crate) client_statistics: Vec<ClientStatistics>,
     /// Events that did not end in time and were cut off; `None` when there are none.
     pub(crate) unfinished: Option<u64>,
     /// Open loop: events that were due and never started; otherwise 0.

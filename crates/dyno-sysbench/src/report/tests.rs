@@ -2,7 +2,7 @@ use super::*;
 use crate::logger::Level;
 use crate::options::Options;
 use crate::options::general::General;
-use dyno_engine::recording::shares::ClientShare;
+use dyno_engine::recording::client_statistics::ClientStatistics;
 use dyno_model::counters::Outcomes;
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::units::Nanos;
@@ -33,8 +33,8 @@ fn snapshot() -> Snapshot {
             exact: ExactLatency { count: 106, sum: 7_460_000, min: 10_000, max: 330_000 },
             histogram,
         },
-        shares: vec![
-            ClientShare {
+        client_statistics: vec![
+            ClientStatistics {
                 events: 54,
                 busy: Nanos(3_700_000),
                 min: Nanos(10_000),
@@ -166,8 +166,11 @@ fn interval_lines_have_the_fields_that_parsers_expect() {
 
 #[test]
 fn a_run_without_events_is_all_zeros() {
-    let nothing =
-        Snapshot { threads: 1, shares: vec![ClientShare::default()], ..Snapshot::default() };
+    let nothing = Snapshot {
+        threads: 1,
+        client_statistics: vec![ClientStatistics::default()],
+        ..Snapshot::default()
+    };
     let report = text("--histogram", &nothing, true);
     assert!(report.contains("         95th percentile:                        0.00\n"), "{report}");
     assert!(!report.contains("NaN") && !report.contains("inf"), "{report}");

@@ -12,7 +12,7 @@ use crate::native::{native, plan};
 use crate::report::header;
 use crate::work::SysbenchWork;
 use dyno_engine::workload::Native;
-use dyno_engine::{DividedLoad, LoadInput};
+use dyno_engine::{DistributedLoad, LoadInput};
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,9 +94,9 @@ fn run(job: &Job<'_>, name: &str, native: Native, driver: Engine) -> u8 {
             (Some(generators), Some(workload)) => {
                 let launcher = job.options.general.launcher;
                 let (work, input) = (SysbenchWork::Native(workload), &input);
-                let load = DividedLoad { generators, launcher, work, targets, input };
+                let load = DistributedLoad { generators, launcher, work, targets, input };
                 load.measure(job.source, |generators| {
-                    native.run_divided_load(targets, generators, input, listener)
+                    native.run_distributed_load(targets, generators, input, listener)
                 })
             }
             _ => native.run_load(targets, &input, listener),

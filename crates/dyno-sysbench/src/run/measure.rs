@@ -4,18 +4,18 @@ use super::commands::{failed, watched};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{ReportTotals, Reporter, Start};
-use super::scripts::{LuaScripts, Part, threads};
+use super::scripts::{LuaScripts, WeightedScript, threads};
 use super::{LoadedScript, load, results};
 use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
-use crate::options::general::JsonPlace;
+use crate::options::general::JsonDestination;
 use crate::report::{header, json};
 use crate::work::{ScriptWork, SysbenchWork};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{
-    DividedLoad, FatalCause, LoadInput, LoadRecord, TrialError, run_divided_script, run_script,
-    schema,
+    DistributedLoad, FatalCause, LoadInput, LoadRecord, TrialError, run_distributed_script,
+    run_script, schema,
 };
 use dyno_lua::State;
 use dyno_model::event::{Listener, Listeners};
@@ -84,7 +84,7 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     let threads = threads(general);
     let name = job.script_name();
     let clients = LuaScripts {
-        parts: vec![Part { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
+        scripts: vec![WeightedScript { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
         seed: job.seed,
         audit: Arc::default(),
         logger: Arc::clone(&job.logger),
@@ -97,9 +97,9 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
             Some(generators) => {
                 let (launcher, targets) = (general.launcher, &runner.targets[..]);
                 let work = SysbenchWork::Script(ScriptWork::new(job, script));
-                let load = DividedLoad { generators, launcher, work, targets, input };
+                let load = DistributedLoad { generators, launcher, work, targets, input };
                 load.measure(job.source, |generators| {
-                    run_divided_script(clients, &threads, generators, input, listener)
+                    run_distributed_script(clients, &threads, generators, input, listener)
                 })
             }
         };
@@ -168,8 +168,12 @@ pub(crate) fn measure(
         Err(error) => return impossible(&error.in_full()),
     };
     let schema = results.as_ref().and_then(|_| runner.targets.first()).and_then(schema::of);
-    let mut reporter =
-        Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
+    let mut reporter = Reporter::new(
+        general,
+        Arc::clone(&input.client_statistics),
+        Arc::clone(&runner.start),
+        lines,
+    );
     let mut listeners = Listeners(vec![&mut reporter]);
     listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
     let outcome = clients(&input, &mut listeners);
@@ -323,7 +327,7 @@ fn write_document(
     failure: Option<&str>,
 ) -> u8 {
     let general = &job.options.general;
-    let Some(place) = &general.json else { return OK };
+    let Some(destination) = &general.json else { return OK };
     let uses_sql = (runner.printing.uses_sql)();
     let description = json::Description {
         script: job.script.clone(),
@@ -339,9 +343,9 @@ fn write_document(
         &remains.total,
         failure,
     );
-    match place {
-        JsonPlace::Standard => job.logger.print(&text),
-        JsonPlace::File(path) => {
+    match destination {
+        JsonDestination::Standard => job.logger.print(&text),
+        JsonDestination::File(path) => {
             if let Err(error) = std::fs::write(path, text) {
                 job.logger.fatal(&format!("cannot write '{}': {error}", path.display()));
                 return FAILED;

@@ -2,14 +2,14 @@
 //!
 //! * [`environment`]: converts options for states; [`commands`]: everything except `run`;
 //! * [`bundled`]: bundled scripts with native workloads, with [`failures`] in sysbench's words;
-//! * [`divided`]: threads that are those of generators;
+//! * [`distributed`]: threads that are those of generators;
 //! * [`measure`]: `run`, with [`load`] (load plan), [`scripts`] (the script on the engine),
 //!   [`reporter`] (from intervals to figures), [`printing`] (the printing thread) and [`results`]
 //!   (the results folder).
 
 pub(crate) mod bundled;
 pub(crate) mod commands;
-pub(crate) mod divided;
+pub(crate) mod distributed;
 pub(crate) mod environment;
 pub(crate) mod failures;
 pub(crate) mod load;

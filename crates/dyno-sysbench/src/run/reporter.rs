@@ -5,7 +5,7 @@ use crate::options::general::General;
 use crate::report::header;
 use crate::report::{Counts, Latency, Queue, Snapshot};
 use dyno_engine::LoadRecord;
-use dyno_engine::recording::shares::{ClientShare, ClientShares};
+use dyno_engine::recording::client_statistics::{ClientStatistics, StatisticsByClient};
 use dyno_model::event::Listener;
 use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
@@ -69,8 +69,8 @@ pub(crate) struct Reporter<'a> {
     current: Snapshot,
     /// Sums since the last checkpoint.
     since_checkpoint: Snapshot,
-    shares: Arc<ClientShares>,
-    shares_before: Vec<ClientShare>,
+    client_statistics: Arc<StatisticsByClient>,
+    statistics_before: Vec<ClientStatistics>,
     lines: Sender<Line>,
     /// All printed intervals, if kept for the JSON document.
     intervals: Vec<Snapshot>,
@@ -92,7 +92,7 @@ impl<'a> Reporter<'a> {
     /// A reporter that sends its lines to `lines`.
     pub(crate) fn new(
         general: &'a General,
-        shares: Arc<ClientShares>,
+        client_statistics: Arc<StatisticsByClient>,
         start: Arc<Start>,
         lines: Sender<Line>,
     ) -> Self {
@@ -107,8 +107,8 @@ impl<'a> Reporter<'a> {
             start,
             current: Snapshot::default(),
             since_checkpoint: Snapshot::default(),
-            shares,
-            shares_before: vec![ClientShare::default(); general.threads as usize],
+            client_statistics,
+            statistics_before: vec![ClientStatistics::default(); general.threads as usize],
             lines,
             intervals: Vec::new(),
             checkpoint_reports: Vec::new(),
@@ -122,7 +122,7 @@ impl<'a> Reporter<'a> {
             None => total.clone(),
             Some(before) => Snapshot {
                 length: total.elapsed.saturating_sub(before.elapsed),
-                shares: since(&total.shares, &self.shares_before),
+                client_statistics: since(&total.client_statistics, &self.statistics_before),
                 counts: self.since_checkpoint.counts,
                 latency: self.since_checkpoint.latency,
                 ..total.clone()
@@ -159,11 +159,11 @@ impl<'a> Reporter<'a> {
 
     fn checkpoint(&mut self) {
         let mut snapshot = std::mem::take(&mut self.since_checkpoint);
-        let now: Vec<ClientShare> = self.shares.iter().collect();
-        self.shares.forget_extremes();
-        snapshot.shares = since(&now, &self.shares_before);
+        let now: Vec<ClientStatistics> = self.client_statistics.iter().collect();
+        self.client_statistics.forget_extremes();
+        snapshot.client_statistics = since(&now, &self.statistics_before);
         snapshot.threads = self.general.threads;
-        self.shares_before = now;
+        self.statistics_before = now;
         self.checkpoint_reports.push(snapshot.clone());
         self.send(Line::Checkpoint(Box::new(snapshot)));
     }
@@ -213,12 +213,12 @@ fn period(interval: &IntervalRecord, general: &General) -> Snapshot {
             Counts {
                 events: exact.count,
                 outcomes: interval.outcomes,
-                errors: interval.errors,
+                errors: interval.statement_errors,
                 reconnects: interval.reconnects,
             },
             &interval.counts,
         ),
-        latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
+        latency: Latency { exact: *exact, histogram: interval.response_times.clone() },
         queue: general
             .rate
             .map(|_| Queue { length: interval.queue, concurrency: interval.concurrency }),
@@ -235,10 +235,10 @@ fn add(sum: &mut Snapshot, period: &Snapshot) {
     sum.queue = period.queue;
 }
 
-fn since(now: &[ClientShare], before: &[ClientShare]) -> Vec<ClientShare> {
+fn since(now: &[ClientStatistics], before: &[ClientStatistics]) -> Vec<ClientStatistics> {
     now.iter()
         .zip(before)
-        .map(|(now, before)| ClientShare {
+        .map(|(now, before)| ClientStatistics {
             events: now.events - before.events,
             busy: Nanos(now.busy.0 - before.busy.0),
             ..*now
@@ -257,17 +257,17 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             Counts {
                 events: counters.committed,
                 outcomes: counters.outcomes,
-                errors: counters.errors(),
+                errors: counters.statement_errors(),
                 reconnects: counters.reconnects,
             },
             &record.counts,
         ),
-        latency: Latency { exact: record.latency, histogram: record.histogram.clone() },
+        latency: Latency { exact: record.latency, histogram: record.response_times.clone() },
         // At the end nothing is running, and queued events were never started.
         queue: record
             .open_loop
             .map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
-        shares: record.clients.clone(),
+        client_statistics: record.client_statistics.clone(),
         unfinished: record.is_cut_off.then_some(counters.unfinished),
         never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
         given_up: counters.failed,

@@ -34,7 +34,7 @@ pub(crate) fn threads(general: &General) -> ScriptThreads {
 /// The scripts executed by the engine's clients.
 pub(crate) struct LuaScripts {
     /// At least one. The script of each event is drawn by weight.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) scripts: Vec<WeightedScript>,
     /// Seed for drawing scripts.
     pub(crate) seed: u64,
     /// The audit of the data at the end.
@@ -44,7 +44,7 @@ pub(crate) struct LuaScripts {
     pub(crate) start: Arc<Start>,
 }
 
-pub(crate) struct Part {
+pub(crate) struct WeightedScript {
     pub(crate) name: String,
     pub(crate) weight: u32,
     /// Creates states.
@@ -66,30 +66,30 @@ pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
 
 impl Script for LuaScripts {
     fn kinds(&self) -> Vec<&'static str> {
-        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        let names: Vec<&str> = self.scripts.iter().map(|script| script.name.as_str()).collect();
         kinds(&names)
     }
 
     fn commits(&self) -> Vec<usize> {
-        let place = StatementKind::ALL.iter().position(|kind| *kind == StatementKind::Commit);
+        let commit = StatementKind::ALL.iter().position(|kind| *kind == StatementKind::Commit);
         let each = StatementKind::ALL.len();
-        (0..self.parts.len()).filter_map(|script| Some(script * each + place?)).collect()
+        (0..self.scripts.len()).filter_map(|script| Some(script * each + commit?)).collect()
     }
 
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptFailure> {
         let number = client.0;
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         let meter = Rc::new(RefCell::new(meter));
-        let turns = Rc::new(ScriptChooser::new(self, number));
+        let chooser = Rc::new(ScriptChooser::new(self, number));
         let (mut states, mut guards) = (Vec::new(), Vec::new());
-        for (script, part) in self.parts.iter().enumerate() {
-            let loaded = part.recipe.load(Role::Thread(number));
+        for (script, weighted) in self.scripts.iter().enumerate() {
+            let loaded = weighted.recipe.load(Role::Thread(number));
             let state = loaded.map_err(|error| self.problem(error.message))?;
             let interrupter = state.interrupter();
             guards
                 .push(meter.borrow().interrupters().add(Box::new(move || interrupter.interrupt())));
-            let (meter, turns) = (Rc::clone(&meter), Rc::clone(&turns));
-            state.attach(Box::new(SharedMeter { meter, turns, script }));
+            let (meter, chooser) = (Rc::clone(&meter), Rc::clone(&chooser));
+            state.attach(Box::new(SharedMeter { meter, chooser, script }));
             if state.has_global("thread_init") {
                 state
                     .call("thread_init", Some(number))
@@ -107,7 +107,7 @@ impl Script for LuaScripts {
         loop {
             states[script].run_thread(number).map_err(|error| self.ended(&meter, &error))?;
             // A loop also ends when the next event belongs to another script.
-            match turns.next.get().filter(|next| *next != script) {
+            match chooser.next.get().filter(|next| *next != script) {
                 Some(next) => script = next,
                 None => break,
             }
@@ -170,7 +170,7 @@ struct ScriptChooser {
 impl ScriptChooser {
     fn new(scripts: &LuaScripts, client: u32) -> Self {
         Self {
-            weights: scripts.parts.iter().map(|part| u64::from(part.weight)).collect(),
+            weights: scripts.scripts.iter().map(|script| u64::from(script.weight)).collect(),
             random: RefCell::new(Random::new(scripts.seed, Stream::Choice, client.into(), 0)),
             next: Cell::new(None),
             is_open: Cell::new(false),
@@ -226,7 +226,7 @@ impl ScriptChooser {
 /// The engine's meter, shared by the states and the thread that owns it.
 struct SharedMeter {
     meter: Rc<RefCell<Meter>>,
-    turns: Rc<ScriptChooser>,
+    chooser: Rc<ScriptChooser>,
     /// Number of the script.
     script: usize,
 }
@@ -244,16 +244,16 @@ impl dyno_lua::Meter for SharedMeter {
 
     fn event_start(&mut self) {
         self.meter.borrow_mut().start_event();
-        self.turns.opens(self.script);
+        self.chooser.opens(self.script);
     }
 
     fn begin_event(&mut self) -> bool {
-        self.turns.begins(self.script, &self.meter)
+        self.chooser.begins(self.script, &self.meter)
     }
 
     fn event_stop(&mut self) {
         self.meter.borrow_mut().end_event();
-        self.turns.commits(self.script);
+        self.chooser.commits(self.script);
     }
 
     fn abandon_event(&mut self) {

@@ -35,9 +35,9 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
             readings.push(Named { system, file, reading });
         }
     }
-    let (places, files): (Vec<usize>, Vec<_>) = named_by_file.into_iter().unzip();
-    for (place, system) in places.into_iter().zip(systems_of(&files)) {
-        readings[place].system = system;
+    let (indexes, files): (Vec<usize>, Vec<_>) = named_by_file.into_iter().unzip();
+    for (index, system) in indexes.into_iter().zip(systems_of(&files)) {
+        readings[index].system = system;
     }
     let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
     let folder =

@@ -190,10 +190,10 @@ fn of_database(
         .map(|limit| limit.max.saturating_sub(limit.reserved + limit.in_use + CONNECTIONS_SPARE));
     let room = |clients: &&u32| room.is_none_or(|room| u64::from(**clients) <= room.max(1));
     let clients: Vec<u32> = CLIENTS.iter().filter(room).copied().collect();
-    let said = limit.map_or_else(String::new, |limit| {
+    let remark = limit.map_or_else(String::new, |limit| {
         format!("the server accepts {} connections; in use: {}", limit.max, limit.in_use)
     });
-    text.push_str(&load(&clients, &said));
+    text.push_str(&load(&clients, &remark));
     Ok(FirstSpec { spec, text, script })
 }
 
@@ -273,11 +273,11 @@ fn script(found: &DatabaseInfo) -> String {
     }
 }
 
-/// Load and blocks. `said` is a remark on the numbers of clients.
-fn load(clients: &[u32], said: &str) -> String {
-    let said = if said.is_empty() { String::new() } else { format!("   # {said}") };
+/// Load and blocks. `remark` is a comment on the numbers of clients.
+fn load(clients: &[u32], remark: &str) -> String {
+    let remark = if remark.is_empty() { String::new() } else { format!("   # {remark}") };
     format!(
-        "[load]\nclients = {clients:?}{said}\nduration = \"{DURATION}\"   # measured time of each \
+        "[load]\nclients = {clients:?}{remark}\nduration = \"{DURATION}\"   # measured time of each \
          trial\nwarmup = \"{WARMUP}\"\n\n\
          [design]\nblocks = {BLOCKS}   # repeats; with fewer there are no verdicts\n\n\
          # Limits to pass: the report and the exit code show the result.\n\

@@ -1,6 +1,6 @@
 //! The client groups of a trial: running background groups, and the nodes that a group connects to.
 
-use crate::generators::DividedTrial;
+use crate::generators::DistributedTrial;
 use crate::workload::AnyWorkload;
 use crate::workload_set::Member;
 use dyno_engine::random::trial_seed;
@@ -20,7 +20,7 @@ pub(crate) struct Background<'a> {
     pub(crate) count: &'a AtomicUsize,
     pub(crate) shares_machine: bool,
     /// The generators that drive the clients; `None`: this process does.
-    pub(crate) divided: Option<DividedTrial<'a>>,
+    pub(crate) distributed: Option<DistributedTrial<'a>>,
 }
 
 impl Background<'_> {
@@ -37,7 +37,8 @@ impl Background<'_> {
                 ..TrialInput::new(self.trial.clone(), nodes, clients, &group.load, seed, self.count)
             };
             input.load.shares_machine = self.shares_machine;
-            let generators = self.divided.map(|divided| divided.background(&group, &input));
+            let generators =
+                self.distributed.map(|distributed| distributed.background(&group, &input));
             input.generators = generators.as_ref().map(|it| it as &dyn Generators);
             AnyWorkload::run(vec![workload], &input, listener)
         };
@@ -94,7 +95,7 @@ mod tests {
             seed: 1,
             count: &count,
             shares_machine: true,
-            divided: None,
+            distributed: None,
         };
         let groups = members.map(|member| background.group(member)).collect();
         let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));

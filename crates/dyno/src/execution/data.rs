@@ -1,7 +1,7 @@
 //! Data of a trial: loaded, restored from a copy, or reused.
 
 use crate::databases::{ClaimedDatabases, DatabaseUse};
-use crate::generators::DividedTrial;
+use crate::generators::DistributedTrial;
 use crate::interrupt::Interrupts;
 use crate::system::Ready;
 use crate::systems::Systems;
@@ -65,7 +65,7 @@ pub(crate) struct DataSetup<'a, 'p> {
     pub(crate) systems: &'a mut Systems<'p>,
     pub(crate) interrupts: &'a Interrupts,
     /// The generators that load; `None`: this process does.
-    pub(crate) divided: Option<DividedTrial<'a>>,
+    pub(crate) distributed: Option<DistributedTrial<'a>>,
 }
 
 impl<'a> DataSetup<'a, '_> {
@@ -91,8 +91,8 @@ impl<'a> DataSetup<'a, '_> {
     }
 
     fn loader(&self) -> DataLoader<'a> {
-        let Self { trial, interrupts, divided, .. } = *self;
-        DataLoader { trial, interrupts, divided }
+        let Self { trial, interrupts, distributed, .. } = *self;
+        DataLoader { trial, interrupts, distributed }
     }
 
     fn restore(
@@ -152,14 +152,14 @@ impl<'a> DataSetup<'a, '_> {
         if policy == DataPolicy::Copy {
             return self.copy(system, data, listener);
         }
-        let mut places = Vec::new();
+        let mut targets = Vec::new();
         for data in &data.databases {
-            places.push((self.begin_loading(system, data)?, data));
+            targets.push((self.begin_loading(system, data)?, data));
         }
         let (loader, disks) = (self.loader(), self.systems.disks.clone());
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = loader.load(ready, &places, listener);
-        if data.is_made_once() {
+        let time = loader.load(ready, &targets, listener);
+        if data.is_created_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
             self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
         }
@@ -188,10 +188,10 @@ impl<'a> DataSetup<'a, '_> {
         let target = ready.target();
         for setup in data.setups() {
             let rejected = setup
-                .make(&target, self.interrupts.count())
+                .create(&target, self.interrupts.count())
                 .and_then(|()| setup.update_statistics(&target))
                 .map_err(|failure| failed(&failure))?;
-            loading::note_rejected(rejected, listener);
+            loading::report_rejected(rejected, listener);
         }
         ready.loaded = Some(data.fingerprint());
         Ok(began.elapsed().into())
@@ -201,11 +201,11 @@ impl<'a> DataSetup<'a, '_> {
     /// these names. Returns the target of the database.
     fn begin_loading(&mut self, system: usize, data: &GroupData) -> Result<Target, Missing> {
         let mut names = names(data);
-        if data.database.is_none() && data.is_made_once() {
+        if data.database.is_none() && data.is_created_once() {
             names.push(EVERYTHING.to_owned());
-            let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
+            let remove = |target: &Target| data.remove(target, self.interrupts.count());
             let cleared =
-                self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
+                self.systems.claimed(system, |ready, options| ready.clear(&remove, options));
             cleared.map_err(Missing::trial)?;
         }
         let database = data.database.as_deref();
@@ -238,7 +238,7 @@ fn failed(failure: &OperationFailure) -> Missing {
 struct DataLoader<'a> {
     trial: &'a Trial,
     interrupts: &'a Interrupts,
-    divided: Option<DividedTrial<'a>>,
+    distributed: Option<DistributedTrial<'a>>,
 }
 
 impl DataLoader<'_> {
@@ -263,12 +263,12 @@ impl DataLoader<'_> {
         let mut databases = ClaimedDatabases::default();
         let usage = DatabaseUse { policy: DataPolicy::Own, only_reads: false };
         databases.enter(&base, &wanted, usage, &options)?;
-        let mut places = Vec::new();
+        let mut targets = Vec::new();
         for (name, data) in wanted.iter().zip(&data.databases) {
             databases.record_tables(&base, name, &names(data), &options)?;
-            places.push((databases.target(&base, Some(name)), data));
+            targets.push((databases.target(&base, Some(name)), data));
         }
-        let time = self.load(ready, &places, listener)?;
+        let time = self.load(ready, &targets, listener)?;
         databases.adopt_all(&base, &options)?;
         Ok(time)
     }
@@ -277,14 +277,14 @@ impl DataLoader<'_> {
     fn load(
         self,
         ready: &Ready,
-        places: &[(Target, &GroupData)],
+        targets: &[(Target, &GroupData)],
         listener: &mut dyn Listener,
     ) -> Result<Duration, Missing> {
         let began = Instant::now();
-        for (target, data) in places {
+        for (target, data) in targets {
             let interrupts = self.interrupts.count();
             let loading = Loading { trial: &self.trial.id, target, data: *data, interrupts };
-            let loaded = match self.divided {
+            let loaded = match self.distributed {
                 Some(generators) => generators.load(&loading, data, listener),
                 None => loading::load(&loading, listener).map_err(LoadError::from),
             };

@@ -114,11 +114,11 @@ fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
 fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarning>) {
     let needed = plan.trials.len() as u64 * TRIAL_BYTES;
     // The folder does not exist yet; the nearest existing parent is on the same file system.
-    let place = out.map_or(Path::new("."), |out| {
+    let folder = out.map_or(Path::new("."), |out| {
         out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
     });
-    let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-    space(place, needed, Subject::Results, found);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    space(folder, needed, Subject::Results, found);
 }
 
 /// The programs on network paths must exist.
@@ -448,7 +448,7 @@ impl<'p> SystemCheck<'p, '_> {
         if let Err(error) = copies::inspect(target) {
             self.refuse(error);
         }
-        let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_made_once()));
+        let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_created_once()));
         let mut tell = self.once();
         for member in workloads.flat_map(WorkloadSet::into_members) {
             match member.workload {
@@ -469,7 +469,7 @@ impl<'p> SystemCheck<'p, '_> {
             for member in set.members() {
                 match &member.workload {
                     AnyWorkload::Sql(sql) => {
-                        if sql.data().is_made_once() && source.data != DataPolicy::Copy {
+                        if sql.data().is_created_once() && source.data != DataPolicy::Copy {
                             tell(Obstacle::SetupElsewhere);
                         }
                         if is_own && !set.brings_others_data() {
@@ -514,7 +514,7 @@ impl<'p> SystemCheck<'p, '_> {
 
     /// Scripts must find what they need, and may write only where the user permitted it.
     fn scripts(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
-        let in_place = match self.plan.databases_of(self.index).is_empty() {
+        let prefix = match self.plan.databases_of(self.index).is_empty() {
             true => String::new(),
             false => format!("{}: ", target.database),
         };
@@ -535,11 +535,11 @@ impl<'p> SystemCheck<'p, '_> {
                     true => sql.rehearse(target),
                     false => sql.rehearse_reading(&target.clone().reading()),
                 };
-                let with_location = |all: Vec<String>| {
-                    all.iter().map(|reason| format!("{in_place}{reason}")).collect()
+                let with_prefix = |all: Vec<String>| {
+                    all.iter().map(|reason| format!("{prefix}{reason}")).collect()
                 };
                 has_errors = refused.as_ref().is_ok_and(|all| !all.is_empty());
-                rehearsed(refused.map(with_location), &mut tell);
+                rehearsed(refused.map(with_prefix), &mut tell);
             }
             // A statement with a typing error is not known to only read: the server's error
             // suffices.

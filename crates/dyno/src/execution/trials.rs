@@ -3,7 +3,7 @@
 use crate::client_groups::{Background, nodes_for};
 use crate::data::{DataSetup, Missing};
 use crate::faults::Faults;
-use crate::generators::DividedTrial;
+use crate::generators::DistributedTrial;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
@@ -224,8 +224,8 @@ fn measure(
         ),
         None => None,
     };
-    let divided = fleet.as_ref().map(|fleet| DividedTrial::new(fleet, plan, configuration));
-    let loading = DataSetup { trial, systems, interrupts, divided }.prepare(&set, listener)?;
+    let distributed = fleet.as_ref().map(|fleet| DistributedTrial::new(fleet, plan, configuration));
+    let loading = DataSetup { trial, systems, interrupts, distributed }.prepare(&set, listener)?;
     systems.report_unlocked(system, listener);
     systems.open_network_path(trial.configuration, listener).map_err(Missing::trial)?;
     let network_path = plan.endpoint(configuration);
@@ -259,7 +259,7 @@ fn measure(
     let (own, others): (Vec<_>, Vec<_>) =
         members.partition(|it| it.group.role == GroupRole::Measured);
     let shares_machine = ready.shares_machine();
-    let background = Background { trial, nodes: &nodes, seed, count, shares_machine, divided };
+    let background = Background { trial, nodes: &nodes, seed, count, shares_machine, distributed };
     let groups = others.into_iter().map(|member| background.group(member)).collect();
     let counters = || {
         let counters = ready.counters(network_path, &names);
@@ -286,7 +286,7 @@ fn measure(
     let mut clock = faults.as_ref().map(Faults::clock);
     let mut listeners = Listeners(vec![&mut watch]);
     listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));
-    let generators = divided.map(|divided| divided.measured(&input));
+    let generators = distributed.map(|distributed| distributed.measured(&input));
     input.generators = generators.as_ref().map(|it| it as &dyn Generators);
     let own = own.into_iter().map(|member| member.workload).collect();
     let measured = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {
@@ -314,7 +314,7 @@ fn missing(error: TrialError, ending: impl Fn() -> Option<Reason>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason),
-        TrialError::LeftBehind(reason) => Missing::Run(reason),
+        TrialError::ThreadsStillRunning(reason) => Missing::Run(reason),
         other => match ending() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.into()),

@@ -22,7 +22,7 @@ pub(super) enum ClientWork {
 impl ClientWork {
     /// Measures the clients of one of several generators. `say` receives what their program has for
     /// the terminal.
-    pub(super) fn run_part(
+    pub(super) fn run_subset(
         &self,
         (targets, spare): (&[Target], usize),
         input: &LoadInput<'_>,
@@ -33,11 +33,11 @@ impl ClientWork {
         match self {
             Self::Workload(work) => {
                 let all = work.workloads().map_err(|reason| TrialError::Failed(reason.into()))?;
-                AnyWorkload::run_part(all, (targets, spare), input, ready, listener)
+                AnyWorkload::run_subset(all, (targets, spare), input, ready, listener)
             }
-            Self::Script(work) => work.run_part(targets, input, ready, listener, Arc::new(say)),
+            Self::Script(work) => work.run_subset(targets, input, ready, listener, Arc::new(say)),
             Self::Pgbench(work) => {
-                work.run_part(targets, input, ready, listener, Arc::new(Messages(say)))
+                work.run_subset(targets, input, ready, listener, Arc::new(Messages(say)))
             }
         }
     }

@@ -39,11 +39,11 @@ impl Clock {
         time.saturating_duration_since(self.origin).as_nanos() as u64
     }
 
-    /// Takes an answer: the question left at `asked`, the generator's clock showed `theirs`, and
-    /// the answer arrives `now`.
-    pub(super) fn answered(&mut self, asked: u64, theirs: u64, now: u64) {
-        let error = now.saturating_sub(asked).div_ceil(2);
-        let nanos = theirs as i64 - (asked + error) as i64;
+    /// Takes an answer: the question left at `sent_at`, the generator's clock showed
+    /// `generator_time`, and the answer arrives `now`.
+    pub(super) fn answered(&mut self, sent_at: u64, generator_time: u64, now: u64) {
+        let error = now.saturating_sub(sent_at).div_ceil(2);
+        let nanos = generator_time as i64 - (sent_at + error) as i64;
         if self.best.is_none_or(|best| error <= best.error) {
             self.best = Some(Offset { nanos, error });
         }
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn clocks_drift_by_what_no_error_explains() {
         let origin = Instant::now();
-        let drift = |theirs: u64| {
+        let drift = |generator_time: u64| {
             let mut clock = Clock::new(origin);
             clock.answered(1_000, 6_050, 1_100);
             clock.mark(origin);
-            clock.answered(2_000, theirs, 2_200);
+            clock.answered(2_000, generator_time, 2_200);
             clock.drift()
         };
         assert_eq!(drift(7_100), 0);

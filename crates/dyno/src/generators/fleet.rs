@@ -215,7 +215,7 @@ impl Fleet {
         wait: Duration,
     ) -> Result<Option<(usize, GeneratorEvent)>, TrialError> {
         let lost = |number: usize, reason: Reason| {
-            let name = self.members[number].part().name();
+            let name = self.members[number].summary().name();
             Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
         let events = lock(&self.events[group as usize]);
@@ -356,13 +356,13 @@ impl Waiting {
                 Ok(Ok((link, hello))) => {
                     let rank = hello.rank.map(|rank| rank as usize);
                     let is_free = |index: &usize| members.get(*index).is_some_and(Option::is_none);
-                    let place = rank
+                    let index = rank
                         .filter(is_free)
                         .or_else(|| members.iter().position(Option::is_none))
                         .ok_or("more generators joined than were started")?;
                     let host = line(&hello.host).into_owned();
-                    members[place] =
-                        Some(GeneratorHandle::new(place, host, link, began, events.to_vec()));
+                    members[index] =
+                        Some(GeneratorHandle::new(index, host, link, began, events.to_vec()));
                 }
                 Ok(Err(reason)) => refused = Some(reason),
                 Err(_) => {}

@@ -1,4 +1,4 @@
-//! `dyno generator`: drives a part of the clients of trials that another dyno coordinates.
+//! `dyno generator`: drives some of the clients of trials that another dyno coordinates.
 //!
 //! The main thread loads, and starts a thread for each client group, which measures. Another thread
 //! holds the connection: it answers questions for the clock, hands orders to the main thread, and
@@ -11,8 +11,8 @@ use super::message::{Assignment, CoordinatorMessage, GeneratorMessage, Hello, Lo
 use super::secure;
 use crate::failure::Failure;
 use dyno_drivers::open_files::raise_limit;
-use dyno_engine::loading::{LoadReport, Loading, load_share};
-use dyno_engine::{LoadInput, PartReport, Start, TrialError};
+use dyno_engine::loading::{LoadReport, Loading, load_ranges};
+use dyno_engine::{GeneratorReport, LoadInput, Start, TrialError};
 use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
 use dyno_model::reason::Reason;
@@ -108,30 +108,31 @@ pub(crate) fn generator() -> Result<u8, Failure> {
     Ok(exit_code::OK)
 }
 
-/// Measures a part of a client group and reports its result.
+/// Measures its clients of a client group and reports its result.
 fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
-    let measured = catch_unwind(AssertUnwindSafe(|| part(assignment, start, reports, shared)));
+    let measured =
+        catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, reports, shared)));
     let report = match measured {
         Ok(Ok(report)) => report,
-        Ok(Err(error)) => PartReport::Failed(error.into()),
-        Err(_) => PartReport::Failed("its thread panicked; this is a bug of dyno".into()),
+        Ok(Err(error)) => GeneratorReport::Failed(error.into()),
+        Err(_) => GeneratorReport::Failed("its thread panicked; this is a bug of dyno".into()),
     };
     let start = lock(&shared.starts).remove(&assignment.group);
     // It may have ended before the other thread saw that it was stopped.
     if let Some((Some(cause), false)) =
         start.as_ref().map(|(it, reported)| (it.stopped(), *reported))
     {
-        reports.send(PartReport::Stopped(cause.clone()));
+        reports.send(GeneratorReport::Stopped(cause.clone()));
     }
     reports.send(report);
 }
 
 /// Reports about a client group.
 #[derive(Clone)]
-pub(super) struct Reports(pub(super) u32, pub(super) Sender<(u32, PartReport)>);
+pub(super) struct Reports(pub(super) u32, pub(super) Sender<(u32, GeneratorReport)>);
 
 impl Reports {
-    fn send(&self, report: PartReport) {
+    fn send(&self, report: GeneratorReport) {
         let _ = self.1.send((self.0, report));
     }
 }
@@ -217,7 +218,7 @@ fn open(address: &str) -> io::Result<TcpStream> {
 /// Holds the connection until it breaks, or until the coordinator is silent.
 fn serve(
     link: &mut Link,
-    reports: &Receiver<(u32, PartReport)>,
+    reports: &Receiver<(u32, GeneratorReport)>,
     orders: &Sender<CoordinatorMessage>,
     shared: &Shared,
 ) -> io::Result<()> {
@@ -226,7 +227,7 @@ fn serve(
         for (group, (start, is_reported)) in lock(&shared.starts).iter_mut() {
             if let (Some(cause), false) = (start.stopped(), *is_reported) {
                 *is_reported = true;
-                let report = Box::new(PartReport::Stopped(cause.clone()));
+                let report = Box::new(GeneratorReport::Stopped(cause.clone()));
                 link.send(&GeneratorMessage::Report(*group, report))?;
             }
         }
@@ -269,13 +270,14 @@ fn origin() -> Instant {
     *ORIGIN.get_or_init(Instant::now)
 }
 
-/// Measures a part of a client group; `start` receives the time of the clock at which all begin.
-pub(super) fn part(
+/// Measures its clients of a client group; `start` receives the time of the clock at which all
+/// begin.
+pub(super) fn run_assignment(
     assignment: &Assignment,
     start: &Receiver<u64>,
     reports: &Reports,
     shared: &Shared,
-) -> Result<PartReport, TrialError> {
+) -> Result<GeneratorReport, TrialError> {
     let Assignment { name, load, work, .. } = assignment;
     let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
     let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
@@ -284,10 +286,10 @@ pub(super) fn part(
         growth: assignment.growth,
         expected: assignment.expected,
         shares_machine: assignment.servers_boot == Some(boot_id()),
-        ..input.part(assignment.generator, assignment.generators)
+        ..input.of_generator(assignment.generator, assignment.generators)
     };
     let ready = || {
-        reports.send(PartReport::Ready);
+        reports.send(GeneratorReport::Ready);
         let at = start.recv().map_err(|_| TrialError::Interrupted)?;
         if at <= clock() {
             let late = Duration::from_nanos(clock() - at).as_millis();
@@ -300,19 +302,20 @@ pub(super) fn part(
     };
     let mut listener = reports.clone();
     let own = reports.clone();
-    let say = move |text: &str| own.send(PartReport::Message(text.to_owned()));
-    let result = work.run_part((&targets, assignment.spare), &input, ready, &mut listener, say)?;
-    Ok(PartReport::Done(Box::new(result)))
+    let say = move |text: &str| own.send(GeneratorReport::Message(text.to_owned()));
+    let result =
+        work.run_subset((&targets, assignment.spare), &input, ready, &mut listener, say)?;
+    Ok(GeneratorReport::Done(Box::new(result)))
 }
 
-/// Loads a share of a data set.
+/// Loads ranges of the rows of a data set.
 fn load(order: &LoadOrder, reports: &Reports, interrupts: &AtomicUsize) {
     let LoadOrder { name, target, source, ranges, loaders } = order;
     let target = Target::from(target.clone());
-    let report = |report| reports.send(PartReport::Loading(report));
+    let report = |report| reports.send(GeneratorReport::Loading(report));
     let loaded = source.data().map_err(Reason::from).and_then(|data| {
         let loading = Loading { trial: name, target: &target, data: &data, interrupts };
-        load_share(&loading, ranges, *loaders, report).map_err(Reason::DataNotLoaded)
+        load_ranges(&loading, ranges, *loaders, report).map_err(Reason::DataNotLoaded)
     });
     if let Err(reason) = loaded {
         report(LoadReport::Failed(reason));
@@ -323,15 +326,15 @@ fn load(order: &LoadOrder, reports: &Reports, interrupts: &AtomicUsize) {
 impl Listener for Reports {
     fn event(&mut self, event: &Event) {
         if let Event::Progress { phase: Phase::Connecting, done, .. } = event {
-            self.send(PartReport::Connected(*done as u32));
+            self.send(GeneratorReport::Connected(*done as u32));
         }
     }
 
     fn commit_activity(&mut self, activity: CommitActivity) {
-        self.send(PartReport::Activity(activity));
+        self.send(GeneratorReport::Activity(activity));
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        self.send(PartReport::Interval(Box::new(interval.clone())));
+        self.send(GeneratorReport::Interval(Box::new(interval.clone())));
     }
 }

@@ -4,9 +4,9 @@
 use super::clock::Clock;
 use super::link::Link;
 use super::message::{CoordinatorMessage, GeneratorMessage};
-use dyno_engine::PartReport;
+use dyno_engine::GeneratorReport;
 use dyno_model::reason::Reason;
-use dyno_model::record::GeneratorPart;
+use dyno_model::record::GeneratorSummary;
 use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
 use std::io::{self, ErrorKind};
@@ -27,7 +27,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 /// What becomes known of a generator.
 #[derive(Debug)]
 pub(super) enum GeneratorEvent {
-    Report(Box<PartReport>),
+    Report(Box<GeneratorReport>),
     /// It is gone, for this reason.
     Lost(Reason),
 }
@@ -71,14 +71,14 @@ impl GeneratorHandle {
     }
 
     /// What is known of it before its result.
-    pub(super) fn part(&self) -> GeneratorPart {
+    pub(super) fn summary(&self) -> GeneratorSummary {
         let clock = lock(&self.clock);
-        GeneratorPart {
+        GeneratorSummary {
             number: self.number,
             host: self.host.clone(),
             clock_uncertainty: Nanos::from(clock.error()),
             clock_drift: clock.drift(),
-            ..GeneratorPart::default()
+            ..GeneratorSummary::default()
         }
     }
 
@@ -104,10 +104,10 @@ fn serve(
     link: &mut Link,
     orders: &Receiver<CoordinatorMessage>,
     clock: &Mutex<Clock>,
-    report: &impl Fn(u32, Box<PartReport>),
+    report: &impl Fn(u32, Box<GeneratorReport>),
 ) -> io::Result<()> {
     let (mut heard, mut ping_at) = (Instant::now(), Instant::now());
-    let (mut asked, mut pings) = (None, 0);
+    let (mut pending_ping, mut pings) = (None, 0);
     loop {
         loop {
             match orders.try_recv() {
@@ -116,9 +116,9 @@ fn serve(
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
         }
-        if asked.is_none() && Instant::now() >= ping_at {
+        if pending_ping.is_none() && Instant::now() >= ping_at {
             pings += 1;
-            asked = Some((pings, lock(clock).now()));
+            pending_ping = Some((pings, lock(clock).now()));
             link.send(&CoordinatorMessage::Ping(pings))?;
         }
         let answer = link.receive(TURN)?;
@@ -126,11 +126,11 @@ fn serve(
             heard = Instant::now();
         }
         match answer {
-            Some(GeneratorMessage::Pong(number, theirs)) => {
-                if let Some((_, at)) = asked.take_if(|(asked, _)| *asked == number) {
+            Some(GeneratorMessage::Pong(number, generator_time)) => {
+                if let Some((_, at)) = pending_ping.take_if(|(sent, _)| *sent == number) {
                     let mut clock = lock(clock);
                     let now = clock.now();
-                    clock.answered(at, theirs, now);
+                    clock.answered(at, generator_time, now);
                 }
                 if pings >= FIRST_PINGS {
                     ping_at = Instant::now() + PING;

@@ -3,21 +3,21 @@
 use super::fleet::Fleet;
 use super::generator_handle::GeneratorEvent;
 use super::message::{CoordinatorMessage, LoadOrder};
-use super::trial::DividedTrial;
+use super::trial::DistributedTrial;
 use crate::workload_set::GroupData;
-use dyno_engine::PartReport;
+use dyno_engine::GeneratorReport;
 use dyno_engine::loading::{
-    LoadError, LoadReport, Loaders, Loading, RowRange, load_divided, loaders_of_each,
+    LoadError, LoadReport, Loaders, Loading, RowRange, load_distributed, loaders_of_each,
 };
 use dyno_model::event::Listener;
 use dyno_model::reason::Reason;
 use std::time::Duration;
 
-impl DividedTrial<'_> {
-    /// Loads a data set ([`load_divided`]).
+impl DistributedTrial<'_> {
+    /// Loads a data set ([`load_distributed`]).
     ///
     /// # Errors
-    /// As [`load_divided`].
+    /// As [`load_distributed`].
     pub(crate) fn load(
         self,
         loading: &Loading<'_>,
@@ -33,7 +33,7 @@ impl DividedTrial<'_> {
             ranges: Vec::new(),
             loaders: loaders_of_each(configuration.clients, number as usize),
         };
-        load_divided(loading, &FleetLoaders { fleet, number: number as usize, order }, listener)
+        load_distributed(loading, &FleetLoaders { fleet, number: number as usize, order }, listener)
     }
 }
 
@@ -50,8 +50,8 @@ impl Loaders for FleetLoaders<'_> {
         self.number
     }
 
-    fn assign(&self, shares: Vec<Vec<RowRange>>) {
-        for (member, ranges) in self.fleet.members.iter().zip(shares) {
+    fn assign(&self, ranges: Vec<Vec<RowRange>>) {
+        for (member, ranges) in self.fleet.members.iter().zip(ranges) {
             member.order(CoordinatorMessage::Load(Box::new(LoadOrder {
                 ranges,
                 ..self.order.clone()
@@ -62,15 +62,15 @@ impl Loaders for FleetLoaders<'_> {
     fn next(&self, wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
         Ok(match self.fleet.next(0, wait)? {
             Some((from, GeneratorEvent::Report(report))) if from < self.number => match *report {
-                PartReport::Loading(report) => Some((from, report)),
+                GeneratorReport::Loading(report) => Some((from, report)),
                 _ => None,
             },
             _ => None,
         })
     }
 
-    fn named(&self, generator: usize, reason: Reason) -> Reason {
-        let name = self.fleet.members[generator].part().name();
+    fn failure_of(&self, generator: usize, reason: Reason) -> Reason {
+        let name = self.fleet.members[generator].summary().name();
         Reason::GeneratorFailed { name, reason: Box::new(reason) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::client_work::ClientWork;
 use crate::workload::DataSource;
-use dyno_engine::PartReport;
+use dyno_engine::GeneratorReport;
 use dyno_engine::loading::RowRange;
 use dyno_model::catalog::Growth;
 use dyno_model::fault::ExpectedFaults;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages. Both programs must have the same one, and the same version of dyno.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// What a generator says first. It stays as it is in all versions, so that another version can be
 /// named.
@@ -57,9 +57,9 @@ pub(super) enum CoordinatorMessage {
     Refused(String),
     /// A question for its clock, with a number.
     Ping(u64),
-    /// A part of a client group of a trial.
+    /// Some clients of a client group of a trial.
     Assign(Box<Assignment>),
-    /// A share of the rows of a data set.
+    /// Some rows of a data set.
     Load(Box<LoadOrder>),
     /// All clients begin at this time of the generator's clock.
     Start(u64),
@@ -73,11 +73,11 @@ pub(super) enum CoordinatorMessage {
 pub(super) enum GeneratorMessage {
     /// The time of its clock, in nanoseconds, when the question with this number came.
     Pong(u64, u64),
-    /// A report of its part of a client group, or of loading, for which the group is 0.
-    Report(u32, Box<PartReport>),
+    /// A report of its clients of a client group, or of loading, for which the group is 0.
+    Report(u32, Box<GeneratorReport>),
 }
 
-/// A part of a client group of a trial.
+/// The clients of a client group that one generator drives in a trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Assignment {
     /// Name of the trial.
@@ -103,7 +103,7 @@ pub(super) struct Assignment {
     pub(super) spare: usize,
 }
 
-/// A share of the rows of a data set.
+/// The rows of a data set that one generator loads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct LoadOrder {
     /// Name of the trial that needs the data.

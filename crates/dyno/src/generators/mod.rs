@@ -29,4 +29,4 @@ mod trial;
 
 pub(crate) use fleet::Fleets;
 pub(crate) use preflight::obstacles;
-pub(crate) use trial::{DividedTrial, LoadGenerators};
+pub(crate) use trial::{DistributedTrial, LoadGenerators};

@@ -3,15 +3,15 @@
 //! of statements, four times a second the commits so far.
 
 use super::fleet::{Fleet, FleetSize, listen};
-use super::generator::{self, Reports, Shared, clock, part};
+use super::generator::{self, Reports, Shared, clock, run_assignment};
 use super::launch::{COORDINATOR, JoinCredentials, KEY, TOKEN};
 use super::message::{Assignment, CoordinatorMessage, GeneratorMessage};
 use super::secure;
-use super::trial::DividedTrial;
+use super::trial::DistributedTrial;
 use crate::interrupt::Interrupts;
 use crate::workload::{AnyWorkload, catalog};
 use crate::workload_set::WorkloadSet;
-use dyno_engine::{Node, PartReport, TrialInput};
+use dyno_engine::{GeneratorReport, Node, TrialInput};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::latency;
@@ -99,8 +99,8 @@ fn row(generators: u32) -> String {
     let (clients, load) = (configuration.clients, &configuration.load);
     let mut input = TrialInput::new(trial.clone(), nodes, clients, load, 1, &count);
     input.is_audited = false;
-    let divided = DividedTrial::new(&fleet, &plan, configuration);
-    let trial = divided.measured(&input);
+    let distributed = DistributedTrial::new(&fleet, &plan, configuration);
+    let trial = distributed.measured(&input);
     input.generators = Some(&trial);
     let mut delays = Delays::default();
     let workload = own.expect("the measured group").workload;
@@ -133,7 +133,7 @@ fn cost_of_a_coordinator() {
 /// What a generator sends: an interval, and what it leaves behind.
 struct Sent {
     interval: IntervalRecord,
-    done: PartReport,
+    done: GeneratorReport,
 }
 
 impl Sent {
@@ -146,22 +146,23 @@ impl Sent {
         let ((go, orders), (reports, sent)) = (channel(), channel());
         go.send(clock() + SECOND).expect("it is held");
         let reports = Reports(0, reports);
-        let done = part(&few, &orders, &reports, &Shared::default()).expect("it is measured");
+        let done =
+            run_assignment(&few, &orders, &reports, &Shared::default()).expect("it is measured");
         let is_interval = |(_, report)| match report {
-            PartReport::Interval(interval) => Some(*interval),
+            GeneratorReport::Interval(interval) => Some(*interval),
             _ => None,
         };
         let mut interval = sent.try_iter().find_map(is_interval).expect("there were two");
         let (mut transaction, mut statement) = (latency::histogram(), CompactHistogram::default());
         interval.latency = latency::ExactLatency::default();
         for i in 0..COMMITS {
-            let part = (i * 7_919 % COMMITS) as f64 / COMMITS as f64;
-            let nanos = (1e6 + 99e6 * part.powi(3)) as u64;
+            let rank = (i * 7_919 % COMMITS) as f64 / COMMITS as f64;
+            let nanos = (1e6 + 99e6 * rank.powi(3)) as u64;
             latency::record(&mut transaction, nanos);
             interval.latency.record(nanos);
             statement.record(nanos / 3);
         }
-        interval.transaction = transaction.clone();
+        interval.response_times = transaction.clone();
         interval.transactions.iter_mut().for_each(|(_, own)| *own = transaction.clone());
         interval.statements.iter_mut().for_each(|(_, own)| *own = statement.clone());
         Self { interval, done }
@@ -173,7 +174,7 @@ impl Sent {
         let span = |slot| CommitSpan(start + slot * MS + 1_000, start + slot * MS + 900_000);
         let commits = (0..1_000).map(span).collect();
         let interval = IntervalRecord { start: Nanos(start), commits, ..self.interval.clone() };
-        let report = PartReport::Interval(Box::new(interval));
+        let report = GeneratorReport::Interval(Box::new(interval));
         serde_json::to_vec(&GeneratorMessage::Report(0, Box::new(report))).expect("it is data")
     }
 }
@@ -225,7 +226,7 @@ fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
             }
             Ok(None) if is_assigned && !is_ready && sent.get().is_some() => {
                 is_ready = true;
-                link.send(&report(PartReport::Ready))
+                link.send(&report(GeneratorReport::Ready))
             }
             Ok(Some(CoordinatorMessage::Start(at))) => {
                 start = Some(at);
@@ -242,7 +243,7 @@ fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
             quarters += 1;
             let (at, commits) = (quarters * SECOND / 4, quarters * COMMITS / 4);
             let activity = CommitActivity { at, commits, last: at };
-            let _ = link.send(&report(PartReport::Activity(activity)));
+            let _ = link.send(&report(GeneratorReport::Activity(activity)));
             if quarters.is_multiple_of(4) {
                 let second = quarters / 4 - 1;
                 let text = seconds[second as usize].get_or_init(|| sent.second(second));

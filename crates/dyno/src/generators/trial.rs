@@ -7,14 +7,15 @@ use super::message::{Assignment, CoordinatorMessage, SentTarget};
 use crate::interrupt::Interrupts;
 use crate::workload::WorkloadSpec;
 use dyno_engine::{
-    DividedLoad, GeneratorSource, Generators, LoadInput, PartReport, TrialError, TrialInput,
+    DistributedLoad, GeneratorReport, GeneratorSource, Generators, LoadInput, TrialError,
+    TrialInput,
 };
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::launcher::LauncherPlan;
 use dyno_model::plan::{Configuration, LoadPlan, Plan};
 use dyno_model::reason::Reason;
-use dyno_model::record::GeneratorPart;
+use dyno_model::record::GeneratorSummary;
 use dyno_model::sync::lock;
 use dyno_pgbench::PgbenchWork;
 use dyno_store::environment::boot_id;
@@ -29,13 +30,13 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 
 /// A trial that is divided among the generators of a fleet.
 #[derive(Clone, Copy)]
-pub(crate) struct DividedTrial<'a> {
+pub(crate) struct DistributedTrial<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) plan: &'a Plan,
     pub(super) configuration: &'a Configuration,
 }
 
-impl<'a> DividedTrial<'a> {
+impl<'a> DistributedTrial<'a> {
     pub(crate) fn new(fleet: &'a Fleet, plan: &'a Plan, configuration: &'a Configuration) -> Self {
         Self { fleet, plan, configuration }
     }
@@ -55,8 +56,8 @@ impl<'a> DividedTrial<'a> {
         group: &ClientGroup,
         input: &TrialInput<'_>,
     ) -> GroupGenerators<'a> {
-        let place = self.configuration.background.iter().position(|it| it.name == group.name);
-        let number = 1 + place.expect("it is a group of this configuration") as u32;
+        let index = self.configuration.background.iter().position(|it| it.name == group.name);
+        let number = 1 + index.expect("it is a group of this configuration") as u32;
         let work = WorkloadSpec::of_group(self.plan, self.configuration, group);
         self.generators(number, ClientWork::Workload(work), input)
     }
@@ -68,9 +69,9 @@ impl<'a> DividedTrial<'a> {
         input: &TrialInput<'_>,
     ) -> GroupGenerators<'a> {
         let load = &input.load;
-        let own = |clients| self.configuration.load.generators_for(clients);
-        let number = own(load.clients.clients);
-        let background = self.configuration.background.iter().map(|it| own(it.clients));
+        let generators = |clients| self.configuration.load.generators_for(clients);
+        let number = generators(load.clients.total);
+        let background = self.configuration.background.iter().map(|it| generators(it.clients));
         let nodes = &input.nodes;
         let target =
             |node: &dyno_engine::Node| node.client_target.as_ref().unwrap_or(&node.target).into();
@@ -84,7 +85,7 @@ impl<'a> DividedTrial<'a> {
 }
 
 impl Assignment {
-    /// The part of generator 0 of a load.
+    /// The assignment of generator 0 of a load.
     fn new(
         load: &LoadInput<'_>,
         generators: u32,
@@ -97,7 +98,7 @@ impl Assignment {
             seed: load.seed,
             generator: 0,
             generators,
-            clients: load.clients.clients,
+            clients: load.clients.total,
             load: LoadPlan { generators: None, ..load.load.clone() },
             interval: load.interval,
             growth: None,
@@ -118,13 +119,13 @@ pub(crate) struct LoadGenerators<'a> {
 impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
     fn with_generators(
         &self,
-        load: &DividedLoad<'_, SysbenchWork>,
+        load: &DistributedLoad<'_, SysbenchWork>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
         let work = match &load.work {
             SysbenchWork::Native(plan) => {
                 let target = load.targets.first().ok_or("there is no server")?;
-                let clients = load.input.clients.clients;
+                let clients = load.input.clients.total;
                 ClientWork::Workload(WorkloadSpec {
                     plan: plan.clone(),
                     engine: target.engine,
@@ -143,7 +144,7 @@ impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
 impl GeneratorSource<PgbenchWork> for LoadGenerators<'_> {
     fn with_generators(
         &self,
-        load: &DividedLoad<'_, PgbenchWork>,
+        load: &DistributedLoad<'_, PgbenchWork>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
         self.run(load, ClientWork::Pgbench(load.work.clone()), run)
@@ -153,11 +154,11 @@ impl GeneratorSource<PgbenchWork> for LoadGenerators<'_> {
 impl LoadGenerators<'_> {
     fn run<W>(
         &self,
-        load: &DividedLoad<'_, W>,
+        load: &DistributedLoad<'_, W>,
         work: ClientWork,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
-        let DividedLoad { generators: number, launcher, targets, input, .. } = *load;
+        let DistributedLoad { generators: number, launcher, targets, input, .. } = *load;
         let targets = targets.iter().map(SentTarget::from).collect();
         let assignment = Assignment::new(input, number, work, targets);
         let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
@@ -175,7 +176,7 @@ pub(crate) struct GroupGenerators<'a> {
     number: usize,
     /// Number of generators with clients of any group.
     of_trial: usize,
-    /// The part of generator 0.
+    /// That of generator 0.
     assignment: Assignment,
 }
 
@@ -194,8 +195,8 @@ impl Generators for GroupGenerators<'_> {
         Ok(())
     }
 
-    fn parts(&self) -> Vec<GeneratorPart> {
-        self.all().map(GeneratorHandle::part).collect()
+    fn summaries(&self) -> Vec<GeneratorSummary> {
+        self.all().map(GeneratorHandle::summary).collect()
     }
 
     fn start(&self) -> Result<Instant, TrialError> {
@@ -203,13 +204,13 @@ impl Generators for GroupGenerators<'_> {
         let slowest = all().map(|member| lock(&member.clock).error()).max();
         let epoch = Instant::now() + RUN_UP + 4 * slowest.unwrap_or_default();
         for member in all() {
-            let asked = Instant::now();
+            let since = Instant::now();
             let at = loop {
                 match lock(&member.clock).mark(epoch) {
                     Some(at) => break at,
-                    None if asked.elapsed() > CLOCK_LIMIT => {
+                    None if since.elapsed() > CLOCK_LIMIT => {
                         let reason = Box::new(Reason::from("its clock is unknown"));
-                        let name = member.part().name();
+                        let name = member.summary().name();
                         return Err(TrialError::Failed(Reason::GeneratorFailed { name, reason }));
                     }
                     None => {}
@@ -221,7 +222,7 @@ impl Generators for GroupGenerators<'_> {
         Ok(epoch)
     }
 
-    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError> {
+    fn next(&self, wait: Duration) -> Result<Option<(usize, GeneratorReport)>, TrialError> {
         Ok(match self.fleet.next(self.assignment.group, wait)? {
             Some((from, GeneratorEvent::Report(report))) if from < self.number => {
                 Some((from, *report))

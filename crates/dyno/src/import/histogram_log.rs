@@ -40,10 +40,10 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
             let nanos = nanos.clamp(latency::LOWEST_NANOS, latency::HIGHEST_NANOS);
             let count = value.count_at_value();
             // A resizing histogram accepts every value within its bounds.
-            let _ = interval.transaction.record_n(nanos, count);
+            let _ = interval.response_times.record_n(nanos, count);
             let _ = sum.record_n(nanos, count);
         }
-        let values = &interval.transaction;
+        let values = &interval.response_times;
         interval.latency.count = values.len();
         interval.latency.sum = (values.mean() * values.len() as f64) as u64;
         (interval.latency.min, interval.latency.max) = (values.min(), values.max());

@@ -85,19 +85,19 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     for reading in &mut readings {
         balance(&mut reading.counters);
         reading.clients = reading.clients.or(hints.clients);
-        let place = |what: &str| match reading.line {
+        let with_line = |what: &str| match reading.line {
             0 => what.to_owned(),
             line => format!("line {line}: {what}"),
         };
         if reading.clients.unwrap_or_default() == 0 {
-            let what = place("the number of clients is missing");
+            let what = with_line("the number of clients is missing");
             return Err(named(what).help("add --clients N"));
         }
         if reading.measured.0 == 0 {
-            let what = place("the duration of the run is missing or 0");
+            let what = with_line("the duration of the run is missing or 0");
             return Err(named(what).help("in a table, add a column `seconds`"));
         }
-        reading.check().map_err(|what| named(place(&what)))?;
+        reading.check().map_err(|what| named(with_line(&what)))?;
     }
     Ok(readings)
 }

@@ -121,12 +121,12 @@ impl<'t> Run<'t> {
 
     fn reading(self) -> Result<Reading, String> {
         let figures = &self.figures;
-        let place = format!("line {}: ", self.line);
-        let said = self
+        let prefix = format!("line {}: ", self.line);
+        let reason = self
             .warned
             .first()
             .map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
-        let lacks = |what: &str| format!("{place}a run of pgbench without `{what}`{said}");
+        let lacks = |what: &str| format!("{prefix}a run of pgbench without `{what}`{reason}");
         let committed = figures.count(PROCESSED)?.ok_or_else(|| lacks(PROCESSED))?;
         let rate = figures.number(RATE)?.or(figures.number(RATE_ALL)?);
         // Its rate is relative to this time, which excludes connecting. Without transactions there
@@ -135,7 +135,7 @@ impl<'t> Run<'t> {
             Some(rate) if rate > 0.0 => committed as f64 / rate,
             Some(_) => figures.number(DURATION)?.unwrap_or_default(),
             None if committed == 0 => figures.number(DURATION)?.ok_or_else(|| {
-                format!("{place}a run of pgbench without transactions and duration{said}")
+                format!("{prefix}a run of pgbench without transactions and duration{reason}")
             })?,
             None => return Err(lacks(RATE)),
         };

@@ -165,6 +165,6 @@ fn intervals_of_a_log_hold_each_transaction_once() {
     let reading = found(&["late.log"]).unwrap().remove(0);
     let TimeSeries::Samples(samples) = &reading.time_series else { panic!("{reading:?}") };
     let intervals: Vec<_> = sample::intervals(samples).collect();
-    assert_eq!(intervals.iter().map(|it| it.transaction.len()).sum::<u64>(), 12);
+    assert_eq!(intervals.iter().map(|it| it.response_times.len()).sum::<u64>(), 12);
     assert_eq!(intervals.iter().map(|it| it.length.0).sum::<u64>(), reading.measured.0);
 }

@@ -46,7 +46,7 @@ pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = IntervalReco
             match sample.outcome {
                 Outcome::Took(micros) => {
                     let nanos = u64::from(micros) * 1_000;
-                    latency::record(&mut interval.transaction, nanos);
+                    latency::record(&mut interval.response_times, nanos);
                     interval.latency.record(nanos);
                 }
                 Outcome::Failed => interval.failed += 1,

@@ -204,7 +204,7 @@ impl<'t> Run<'t> {
     }
 
     fn check_complete(&self, last: &Labels<'_>) -> Result<(), String> {
-        let place = format!("line {}: ", self.line);
+        let prefix = format!("line {}: ", self.line);
         let end = self
             .warned
             .first()
@@ -212,7 +212,7 @@ impl<'t> Run<'t> {
         if !last.has(TRANSACTIONS) && (self.other_test.is_some() || last.has(EVENTS)) {
             let test = self.other_test.unwrap_or("threads` or `sysbench mutex");
             return Err(format!(
-                "{place}a run of `sysbench {test}`, which does not use a database; import runs of \
+                "{prefix}a run of `sysbench {test}`, which does not use a database; import runs of \
                  database tests such as oltp_read_write"
             ));
         }
@@ -220,7 +220,7 @@ impl<'t> Run<'t> {
             [(TRANSACTIONS, last.has(TRANSACTIONS)), (TIME, last.has(TIME) || last.has(ELAPSED))]
         {
             if !is_there {
-                return Err(format!("{place}a run of sysbench without `{label}`{end}"));
+                return Err(format!("{prefix}a run of sysbench without `{label}`{end}"));
             }
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Heading<'_> {
     /// When a column named by the user is missing, or a column occurs twice.
     fn check(&self) -> Result<(), String> {
         for (column, name) in self.names {
-            if self.place(column).is_none() {
+            if self.column_index(column).is_none() {
                 let there = self.cells.iter().collect::<Vec<_>>().join(", ");
                 return Err(format!("no column is called `{name}`; columns: {there}"));
             }
@@ -67,7 +67,7 @@ impl Heading<'_> {
                 return Err(format!("two columns are called `{name}`"));
             }
         }
-        if self.place("committed").is_none() && self.place("throughput").is_none() {
+        if self.column_index("committed").is_none() && self.column_index("throughput").is_none() {
             return Err("it has neither a column `committed` nor `throughput`; set its name with \
                         --column throughput=NAME"
                 .to_owned());
@@ -79,7 +79,7 @@ impl Heading<'_> {
         self.names.get(column).map_or(column, String::as_str)
     }
 
-    fn place(&self, column: &str) -> Option<usize> {
+    fn column_index(&self, column: &str) -> Option<usize> {
         self.cells.iter().position(|cell| cell == self.name(column))
     }
 }
@@ -93,7 +93,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn text(&self, column: &str) -> Option<&str> {
-        self.cells.get(self.heading.place(column)?).filter(|text| !text.is_empty())
+        self.cells.get(self.heading.column_index(column)?).filter(|text| !text.is_empty())
     }
 
     fn number(&self, column: &str) -> Result<Option<f64>, String> {

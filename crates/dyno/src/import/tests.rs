@@ -168,7 +168,8 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         (1_000_000, 2_000_000.0, 3_000_000)
     );
     let TimeSeries::Samples(samples) = reading.time_series else { panic!("all times are known") };
-    let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.transaction.len()).collect();
+    let committed: Vec<u64> =
+        sample::intervals(&samples).map(|it| it.response_times.len()).collect();
     assert_eq!(committed, [3]);
     let broken =
         transaction_log::read(&["0 1 1000 0 1700000100 500000\n0 2 30".to_owned()]).map(|_| ());
@@ -203,10 +204,10 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     let mut interval =
         dyno_model::record::IntervalRecord::empty("t", Nanos(0), Nanos(1_000_000_000), &[]);
     for value in [1_000, 2_000, 3_000] {
-        dyno_model::latency::record(&mut interval.transaction, value);
+        dyno_model::latency::record(&mut interval.response_times, value);
     }
     let mut times = CompactHistogram::default();
-    times.add_histogram(&interval.transaction);
+    times.add_histogram(&interval.response_times);
     interval.statements = vec![("select".to_owned(), times)];
     let plan = dyno_model::single::SingleTrial {
         name: "x".to_owned(),

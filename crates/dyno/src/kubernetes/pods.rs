@@ -93,13 +93,13 @@ pub(super) fn failure(pod: &Value) -> Option<String> {
     let ended = ended.into_iter().find(|it| it["exitCode"].as_i64().is_some_and(|code| code != 0));
     let name = name(pod);
     if let Some(ended) = ended {
-        let said = text(&ended["message"]);
-        let said = if said.is_empty() { said } else { format!(": {said}") };
+        let message = text(&ended["message"]);
+        let message = if message.is_empty() { message } else { format!(": {message}") };
         return Some(match ended["reason"].as_str() {
             Some("OOMKilled") => {
-                format!("pod {name} needed more memory than it is allowed{said}")
+                format!("pod {name} needed more memory than it is allowed{message}")
             }
-            _ => format!("pod {name} ended with exit code {}{said}", ended["exitCode"]),
+            _ => format!("pod {name} ended with exit code {}{message}", ended["exitCode"]),
         });
     }
     (pod["status"]["phase"] == "Failed").then(|| {

@@ -206,14 +206,14 @@ impl Ready {
     /// When something cannot be dropped.
     pub(crate) fn clear(
         &mut self,
-        unmake: &dyn Fn(&Target),
+        remove_data: &dyn Fn(&Target),
         options: &ClaimOptions<'_>,
     ) -> Result<(), HostError> {
         let target = self.target();
         let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else {
             return Ok(());
         };
-        unmake(&target);
+        remove_data(&target);
         *claim = marker::renew(&target, &claim.replaced, options)?;
         Ok(())
     }
@@ -275,7 +275,7 @@ impl Ready {
         let warning = |rounded: &RoundedSetting| Warning::SettingRounded {
             system: system.to_owned(),
             name: rounded.name.clone(),
-            asked: rounded.asked.clone(),
+            asked: rounded.requested.clone(),
             in_force: rounded.found.clone(),
         };
         rounded.iter().map(warning).collect()

@@ -6,7 +6,7 @@ use crate::generators::Fleets;
 use crate::original_settings::{Originals, hooks};
 use crate::slot::Slot;
 use crate::system::{Ready, Source};
-use crate::workload_set::{WorkloadSet, only_reads, unmake};
+use crate::workload_set::{WorkloadSet, only_reads, remove_data};
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::MeasuredWorkers;
 use dyno_host::HostError;
@@ -495,7 +495,7 @@ impl<'p> Systems<'p> {
     /// True when a data set of this size is loaded once and then restored by copying.
     pub(crate) fn restores(&self, configuration: usize, data: &WorkloadSet) -> bool {
         let system = self.system_of(configuration);
-        data.is_made_once() && self.plan.is_copyable(system)
+        data.is_created_once() && self.plan.is_copyable(system)
             || self.plan.restores(system, data.rows())
     }
 
@@ -662,7 +662,7 @@ impl<'p> Systems<'p> {
         let has_tables = claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
         // After an interrupt, dyno does not wait for a program.
         if has_tables && !is_end_requested() {
-            unmake(self.plan, system, target);
+            remove_data(self.plan, system, target);
         }
         if let Err(error) = databases::clean_up_own(target, claim.unwrap_or_default()) {
             let problem = not_removed(&self.plan.systems[system].name, &error.to_string());

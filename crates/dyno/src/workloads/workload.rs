@@ -4,7 +4,7 @@ use dyno_drivers::RowWriter;
 use dyno_engine::workload::{
     DataSet, Native, TableDefinition, Workload, WorkloadContext, check_engine, statement_kinds,
 };
-use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_part};
+use dyno_engine::{LoadInput, PartialResult, Start, TrialError, TrialInput, run_subset};
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::databases::transaction_names;
@@ -38,7 +38,7 @@ impl AnyWorkload {
         let work = WorkloadSpec::of_group(plan, configuration, group);
         let built = work.built(group.clients.count).and_then(|workload| {
             let is_divided = configuration.load.generators.is_some();
-            match workload.undivided().filter(|_| is_divided) {
+            match workload.reason_not_distributable().filter(|_| is_divided) {
                 Some(reason) => Err(format!(
                     "the clients of this workload cannot be divided among generators: {reason}; \
                      remove `load.generators`"
@@ -69,11 +69,11 @@ impl AnyWorkload {
         }
     }
 
-    /// As [`Workload::undivided`].
-    fn undivided(&self) -> Option<&'static str> {
+    /// As [`Workload::reason_not_distributable`].
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         match self {
-            Self::Native(native) => native.undivided(),
-            Self::Sql(sql) | Self::Tpcb(sql) => sql.undivided(),
+            Self::Native(native) => native.reason_not_distributable(),
+            Self::Sql(sql) | Self::Tpcb(sql) => sql.reason_not_distributable(),
             Self::Lua(_) => None,
         }
     }
@@ -134,7 +134,7 @@ impl AnyWorkload {
     ///
     /// # Errors
     /// When they cannot begin.
-    pub(crate) fn run_part(
+    pub(crate) fn run_subset(
         all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
@@ -142,9 +142,11 @@ impl AnyWorkload {
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
         match WorkloadsByKind::new(all) {
-            WorkloadsByKind::Native(all) => Native::run_part(all, targets, input, ready, listener),
-            WorkloadsByKind::Sql(all) => run_part(all, targets, input, ready, listener),
-            WorkloadsByKind::Lua(lua) => lua.run_part(targets, input, ready, listener),
+            WorkloadsByKind::Native(all) => {
+                Native::run_subset(all, targets, input, ready, listener)
+            }
+            WorkloadsByKind::Sql(all) => run_subset(all, targets, input, ready, listener),
+            WorkloadsByKind::Lua(lua) => lua.run_subset(targets, input, ready, listener),
         }
     }
 }
@@ -247,12 +249,12 @@ impl DataSet for Rows {
 
     fn tables(&self) -> Vec<TableDefinition> {
         let of_each: Vec<_> = self.workloads.iter().map(|it| it.data().tables()).collect();
-        self.tables.iter().map(|(owner, place)| of_each[*owner][*place].clone()).collect()
+        self.tables.iter().map(|(owner, index)| of_each[*owner][*index].clone()).collect()
     }
 
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
-        let (owner, place) = self.tables[table];
-        self.workloads[owner].data().row(place, row, out);
+        let (owner, index) = self.tables[table];
+        self.workloads[owner].data().row(index, row, out);
     }
 }
 

@@ -150,9 +150,9 @@ impl WorkloadSet {
         self.databases.iter().all(DataSet::is_reusable)
     }
 
-    /// As [`DataSet::is_made_once`].
-    pub(crate) fn is_made_once(&self) -> bool {
-        self.databases.iter().any(DataSet::is_made_once)
+    /// As [`DataSet::is_created_once`].
+    pub(crate) fn is_created_once(&self) -> bool {
+        self.databases.iter().any(DataSet::is_created_once)
     }
 
     /// True when there is data to create.
@@ -196,9 +196,9 @@ impl GroupData {
         let mut tables: Vec<(usize, usize, TableDefinition)> = Vec::new();
         for (owner, member) in members.iter().enumerate() {
             let data = member.workload.data();
-            for (place, table) in data.tables().into_iter().enumerate() {
+            for (index, table) in data.tables().into_iter().enumerate() {
                 match tables.iter().find(|(_, _, other)| other.name == table.name) {
-                    None => tables.push((owner, place, table)),
+                    None => tables.push((owner, index, table)),
                     Some((other, _, _))
                         if members[*other].workload.data().fingerprint() != data.fingerprint() =>
                     {
@@ -222,7 +222,7 @@ impl GroupData {
         let work = |member: &Member| WorkloadSpec::of_group(plan, configuration, &member.group);
         DataSource {
             works: self.members.iter().map(work).collect(),
-            tables: self.tables.iter().map(|(owner, place, _)| (*owner, *place)).collect(),
+            tables: self.tables.iter().map(|(owner, index, _)| (*owner, *index)).collect(),
         }
     }
 
@@ -242,7 +242,7 @@ impl GroupData {
 
 /// True when there is data to create.
 fn brings(data: &dyn DataSet) -> bool {
-    !data.tables().is_empty() || data.is_made_once()
+    !data.tables().is_empty() || data.is_created_once()
 }
 
 /// Ensures that no audit finds changes of another workload.
@@ -310,11 +310,11 @@ fn only_reading(member: &Member, engine: Engine) -> bool {
 }
 
 /// Lets scripts remove what they created in a system's default database.
-pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
+pub(crate) fn remove_data(plan: &Plan, system: usize, target: &Target) {
     let mut known = BTreeSet::new();
     let sets = of_system(plan, system).flatten().filter(|it| known.insert(it.fingerprint()));
     for data in sets.flat_map(|it| it.databases).filter(|it| it.database.is_none()) {
-        data.unmake(target, &AtomicUsize::new(0));
+        data.remove(target, &AtomicUsize::new(0));
     }
 }
 
@@ -341,21 +341,21 @@ impl DataSet for GroupData {
         self.tables.iter().map(|(_, _, table)| table.clone()).collect()
     }
 
-    fn parts(&self) -> Vec<&dyn DataSet> {
+    fn data_sets(&self) -> Vec<&dyn DataSet> {
         self.makers().map(AnyWorkload::data).collect()
     }
 
-    fn is_made_once(&self) -> bool {
-        self.all().any(DataSet::is_made_once)
+    fn is_created_once(&self) -> bool {
+        self.all().any(DataSet::is_created_once)
     }
 
-    fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
-        self.parts().into_iter().rev().for_each(|data| data.unmake(target, interrupts));
+    fn remove(&self, target: &Target, interrupts: &AtomicUsize) {
+        self.data_sets().into_iter().rev().for_each(|data| data.remove(target, interrupts));
     }
 
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
-        let (owner, place, _) = &self.tables[table];
-        self.members[*owner].workload.data().row(*place, row, out);
+        let (owner, index, _) = &self.tables[table];
+        self.members[*owner].workload.data().row(*index, row, out);
     }
 }
 

@@ -29,14 +29,14 @@ pub(crate) fn compare_topic(topic: &str, kind: Option<ServerKind>) {
     let mut wrong = String::new();
     for script in &scripts {
         if let Err(difference) = compare(script, server.as_ref()) {
-            writeln!(wrong, "==== {} {}\n{difference}", script.name, place(kind))
+            writeln!(wrong, "==== {} {}\n{difference}", script.name, server_name(kind))
                 .expect("a string takes everything");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn place(kind: Option<ServerKind>) -> &'static str {
+fn server_name(kind: Option<ServerKind>) -> &'static str {
     kind.map_or("without a server", ServerKind::name)
 }
 
@@ -48,7 +48,7 @@ fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
     if std::env::var_os("SUITE_SHOW").is_some() {
         for (name, observed) in [("sysbench", theirs.as_ref()), ("dyno", Some(&ours))] {
             let text = observed.map_or_else(String::new, Observed::text);
-            eprintln!("==== {} {} {name}\n{text}", script.name, place(kind));
+            eprintln!("==== {} {} {name}\n{text}", script.name, server_name(kind));
         }
     }
     let Some(theirs) = theirs else { return Ok(()) };

@@ -43,8 +43,8 @@ fn the_hottest_rows_get_their_documented_shares() {
                 .split_whitespace()
                 .map(|number| number.parse().expect("the script prints numbers"))
                 .collect();
-            for (place, (found, documented)) in found.iter().zip(documented).enumerate() {
-                let tolerance = if place == 0 { documented * 0.02 } else { TOLERANCE };
+            for (index, (found, documented)) in found.iter().zip(documented).enumerate() {
+                let tolerance = if index == 0 { documented * 0.02 } else { TOLERANCE };
                 assert!(
                     (found - documented).abs() <= tolerance,
                     "{program:?} {options:?}: {found} instead of {documented}"

@@ -45,18 +45,19 @@ pub(crate) struct Server {
     _turn: MutexGuard<'static, ()>,
 }
 
-struct Place {
+struct SharedServer {
     server: OnceLock<Option<RunningServer>>,
     turn: Mutex<()>,
 }
 
-static PLACES: [Place; 3] = [const { Place { server: OnceLock::new(), turn: Mutex::new(()) } }; 3];
+static SERVERS: [SharedServer; 3] =
+    [const { SharedServer { server: OnceLock::new(), turn: Mutex::new(()) } }; 3];
 
-fn place(kind: ServerKind) -> &'static Place {
+fn shared(kind: ServerKind) -> &'static SharedServer {
     match kind {
-        ServerKind::Mariadb => &PLACES[0],
-        ServerKind::Mysql => &PLACES[1],
-        _ => &PLACES[2],
+        ServerKind::Mariadb => &SERVERS[0],
+        ServerKind::Mysql => &SERVERS[1],
+        _ => &SERVERS[2],
     }
 }
 
@@ -68,14 +69,14 @@ fn started(kind: ServerKind) -> Option<&'static RunningServer> {
         ServerKind::Mysql => QUICK_MYSQL,
         _ => QUICK_MARIADB,
     };
-    place(kind).server.get_or_init(|| running_server(kind, settings)).as_ref()
+    shared(kind).server.get_or_init(|| running_server(kind, settings)).as_ref()
 }
 
 /// Waits for the turn at a server.
 pub(crate) fn take(kind: ServerKind) -> Option<Server> {
     // A test that failed while it had its turn leaves nothing behind that the next one does not
     // clear.
-    let turn = place(kind).turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let turn = shared(kind).turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let server = started(kind)?;
     let administration = RefCell::new(connect(&server.target()));
     Some(Server { kind, server, administration, _turn: turn })

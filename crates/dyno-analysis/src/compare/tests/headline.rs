@@ -48,8 +48,8 @@ fn spec_names_primary_metric_and_a_worse_metric_decides_outcome() {
         });
         run
     };
-    let asked = [ComparisonMetric::Throughput, ComparisonMetric::P95Ms];
-    let model = compared(vec![run("a", 1e6)], vec![run("b", 2e6)], &asked);
+    let metrics = [ComparisonMetric::Throughput, ComparisonMetric::P95Ms];
+    let model = compared(vec![run("a", 1e6)], vec![run("b", 2e6)], &metrics);
     assert_eq!(model.headline().map(|it| it.metric), Some(ComparisonMetric::P95Ms));
     assert_eq!(
         (model.outcome.verdict, model.outcome.worse, model.outcome.equivalent),
@@ -61,7 +61,7 @@ fn spec_names_primary_metric_and_a_worse_metric_decides_outcome() {
         run.plan.primary = None;
         run
     };
-    let model = compared(vec![by_throughput("a", 1e6)], vec![by_throughput("b", 2e6)], &asked);
+    let model = compared(vec![by_throughput("a", 1e6)], vec![by_throughput("b", 2e6)], &metrics);
     assert_eq!(model.headline().and_then(|it| it.effect.verdict), Some(Verdict::Equivalent));
     assert_eq!((model.outcome.verdict, model.outcome.worse), (Verdict::Worse, 1));
 }
@@ -73,9 +73,9 @@ fn a_comparison_that_cannot_be_made_is_counted() {
         each_record(&mut run, |_, record| record.transaction.count = 500);
         run
     };
-    let not_made = |base: &[f64], new: &[f64], asked: &[ComparisonMetric]| {
+    let not_made = |base: &[f64], new: &[f64], metrics: &[ComparisonMetric]| {
         let (base, new) = (with_p99("a", base), with_p99("b", new));
-        compared(vec![base], vec![new], asked).outcome.not_made
+        compared(vec![base], vec![new], metrics).outcome.not_made
     };
     let three = [100.0, 101.0, 99.0];
     let (throughput, p99) = (ComparisonMetric::Throughput, ComparisonMetric::P99Ms);

@@ -378,10 +378,10 @@ fn of_systems(name: &str, systems: &[&str]) -> Run {
 fn matched(
     base: &[&str],
     new: &[&str],
-    asked: &[&str],
+    requested: &[&str],
 ) -> Result<Vec<(String, String)>, CompareError> {
     let options = CompareOptions {
-        systems: asked.iter().map(|text| (*text).to_owned()).collect(),
+        systems: requested.iter().map(|text| (*text).to_owned()).collect(),
         ..options(THROUGHPUT)
     };
     let sides = (side(vec![of_systems("a", base)]), side(vec![of_systems("b", new)]));
@@ -409,8 +409,8 @@ fn systems_match_by_name_or_if_single_or_by_explicit_mapping() {
 
 #[test]
 fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
-    let error = |base: &[&str], new: &[&str], asked: &[&str]| {
-        matched(base, new, asked).expect_err("no match").to_string()
+    let error = |base: &[&str], new: &[&str], requested: &[&str]| {
+        matched(base, new, requested).expect_err("no match").to_string()
     };
     let nothing = "no configuration of BASE is in NEW, so there is nothing to compare; systems: A, B in BASE, C in NEW";
     assert_eq!(error(&["A", "B"], &["C"], &[]), nothing);

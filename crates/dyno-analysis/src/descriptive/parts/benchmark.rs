@@ -2,7 +2,7 @@
 
 use super::named::{count, of_transactions};
 use crate::estimate::estimate_figures;
-use crate::model::{Figures, Metric, Part, PartRow};
+use crate::model::{Figures, Metric, PartKind, PartRow};
 use crate::view::View;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::{BenchmarkFacts, TrialRecord, UsedCount};
@@ -60,7 +60,7 @@ pub(super) fn row(view: &View<'_>, configuration: usize) -> Option<PartRow> {
         figures.set(used, touched.map(|it| it.touched));
     }
     let is_same = known.clone().all(|(_, facts)| facts.isolation == first.isolation);
-    let part = Part::Benchmark {
+    let part = PartKind::Benchmark {
         is_paced: first.per_minute_max.is_some(),
         isolation: first.isolation.filter(|_| is_same),
     };

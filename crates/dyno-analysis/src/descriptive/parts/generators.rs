@@ -1,8 +1,8 @@
 //! Figures of each of several load generators.
 
-use crate::model::{Figure, Figures, Metric, Part, PartRow};
+use crate::model::{Figure, Figures, Metric, PartKind, PartRow};
 use crate::view::View;
-use dyno_model::generators::GeneratorPart;
+use dyno_model::generators::GeneratorSummary;
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::Configuration;
 use dyno_model::record::TrialRecord;
@@ -24,24 +24,27 @@ fn rows_of(view: &View<'_>, configuration: usize, group: Option<&LimitPart>) -> 
 }
 
 fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number: usize) -> PartRow {
-    fn own<'r>(
+    fn summary_and_time<'r>(
         record: &'r TrialRecord,
         group: Option<&LimitPart>,
         number: usize,
-    ) -> Option<(&'r GeneratorPart, Nanos)> {
+    ) -> Option<(&'r GeneratorSummary, Nanos)> {
         let record = record.of_group(group)?;
         Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
     }
-    let measured: Vec<(&GeneratorPart, Nanos)> =
-        view.measured(configuration).iter().filter_map(|it| own(it, group, number)).collect();
+    let measured: Vec<(&GeneratorSummary, Nanos)> = view
+        .measured(configuration)
+        .iter()
+        .filter_map(|it| summary_and_time(it, group, number))
+        .collect();
     let parts = || measured.iter().map(|(part, _)| *part);
-    let most = |of: fn(&GeneratorPart) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
+    let most = |of: fn(&GeneratorSummary) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
     let cores = measured
         .iter()
         .filter(|(_, length)| length.0 > 0)
         .map(|(part, length)| part.cpu.0 as f64 / length.0 as f64)
         .reduce(f64::max);
-    let valid = view.valid(configuration).filter_map(|it| own(it, group, number));
+    let valid = view.valid(configuration).filter_map(|it| summary_and_time(it, group, number));
     let committed = valid.map(|(part, _)| part.committed).reduce(|sum, part| sum + part);
     let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
     let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
@@ -70,7 +73,7 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
     hosts.sort_unstable();
     hosts.dedup();
     let clients = parts().map(|it| it.clients).max().unwrap_or(0);
-    let part = Part::Generator { clients, hosts };
+    let part = PartKind::Generator { clients, hosts };
     let name = match group {
         None => number.to_string(),
         Some(group) => format!("{}: {number}", group.name()),

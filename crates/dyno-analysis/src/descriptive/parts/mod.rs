@@ -5,8 +5,8 @@ mod benchmark;
 mod generators;
 mod named;
 
-use crate::estimate::{AVERAGED, estimate_figures};
-use crate::model::{Figures, LoadPoint, Metric, Part, PartRow};
+use crate::estimate::{AVERAGED_METRICS, estimate_figures};
+use crate::model::{Figures, LoadPoint, Metric, PartKind, PartRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::client_group::{ClientGroup, GroupRole};
@@ -32,9 +32,9 @@ pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
 }
 
 /// A part with its means over the valid trials of a configuration.
-fn row(view: &View<'_>, configuration: usize, limited: &LimitPart, part: Part) -> PartRow {
+fn row(view: &View<'_>, configuration: usize, limited: &LimitPart, part: PartKind) -> PartRow {
     let mut figures = Figures::default();
-    for metric in AVERAGED {
+    for metric in AVERAGED_METRICS {
         let values =
             view.valid(configuration).filter_map(|record| figure(view, record, limited, metric));
         figures.set(metric.into(), estimate_figures(values, metric.into()));
@@ -46,7 +46,7 @@ fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Pa
     let Some(Stages { by, stages }) = &plan.load.stages else { return Vec::new() };
     let mut start = plan.load.warmup;
     let row = |(index, stage): (usize, &Stage)| {
-        let part = Part::Stage { by: *by, profile: profile(start, stage) };
+        let part = PartKind::Stage { by: *by, profile: profile(start, stage) };
         let mut row = row(view, configuration, &LimitPart::Stage(stage.name.clone()), part);
         let records = view.valid(configuration).filter_map(|record| record.stages.get(index));
         let responses: Vec<_> = records.filter_map(|record| record.response.as_ref()).collect();
@@ -94,7 +94,7 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
     let sum = |of: fn(&TrialCounters) -> u64| ledgers.iter().map(|counters| of(counters)).sum();
     let audits =
         view.measured(configuration).iter().filter_map(|record| record.of_group(Some(&limited)));
-    let part = Part::Background {
+    let part = PartKind::Background {
         kind: group.workload.kind,
         clients: group.clients.count,
         rate: group.load.rate,
@@ -141,7 +141,7 @@ fn transactions(view: &View<'_>, configuration: usize, plan: &Configuration) -> 
     }
     let mut rows = Vec::new();
     for (group, own) in groups.iter().zip(names.chunks(each)) {
-        let part = Part::Database { clients: group.clients.count };
+        let part = PartKind::Database { clients: group.clients.count };
         let of_names: Vec<PartRow> = own.iter().map(of_name).collect();
         if own.len() == 1 {
             rows.extend(of_names.into_iter().map(|row| PartRow { part: part.clone(), ..row }));
@@ -191,7 +191,7 @@ fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow
     let counts: Vec<&TransactionCount> = counts.collect();
     let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
     let limited = LimitPart::Transaction(name.to_owned());
-    let mut row = row(view, configuration, &limited, Part::Transaction);
+    let mut row = row(view, configuration, &limited, PartKind::Transaction);
     row.figures.add(outcomes([
         sum(|count| count.committed),
         sum(|count| count.failed),

@@ -2,7 +2,9 @@
 
 use crate::analyse;
 use crate::limits::limits;
-use crate::model::{Conclusion, Figures, LimitVerdict, Metric, Part, PartRow, ReportModel, Scope};
+use crate::model::{
+    Conclusion, Figures, LimitVerdict, Metric, PartKind, PartRow, ReportModel, Scope,
+};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::WorkloadOptions;
@@ -131,7 +133,7 @@ fn spread(own: &[&str]) -> RunData {
 fn databases_have_rows_and_least_and_most_served_are_reported() {
     let model = analyse(&spread(&["read", "pay"]));
     let clients = |row: &PartRow| match row.part {
-        Part::Database { clients } => Some(clients),
+        PartKind::Database { clients } => Some(clients),
         _ => None,
     };
     let all = transactions(&model);
@@ -167,7 +169,7 @@ fn databases_have_rows_and_least_and_most_served_are_reported() {
     several.configurations.push(model.configurations[0].clone());
     let equal = |row: &PartRow| {
         let mut row = PartRow { configuration: 1, ..row.clone() };
-        if let Part::Database { clients } = &mut row.part {
+        if let PartKind::Database { clients } = &mut row.part {
             *clients = 1;
         }
         row.figures.set(Metric::Throughput, Some(500.0));
@@ -295,7 +297,7 @@ fn background_row_has_trial_means_sums_and_the_worst_audit() {
     let mut rows = model.parts(Scope::Background);
     let row = rows.next().expect("one workload");
     assert!(rows.next().is_none());
-    let expected = Part::Background {
+    let expected = PartKind::Background {
         kind: "sql".to_owned(),
         clients: 3,
         rate: Some(0.5),
@@ -536,7 +538,7 @@ fn stages_are_means_over_the_valid_trials() {
 fn the_profile_of_a_stage_begins_where_the_one_before_ends() {
     let model = staged();
     let profile = |row: &PartRow| match &row.part {
-        Part::Stage { profile, .. } => profile.iter().map(|it| (it.at_s, it.load)).collect(),
+        PartKind::Stage { profile, .. } => profile.iter().map(|it| (it.at_s, it.load)).collect(),
         _ => Vec::new(),
     };
     assert_eq!(profile(&model.parts[0]), [(1.0, 100.0), (3.0, 100.0)]);

@@ -13,7 +13,7 @@ use crate::model::{
     Conclusion, Estimate, Figures, Growth, GrowthLead, GrowthMoment, GrowthPoint, GrowthSeries,
     GrowthTrial, Metric, Range, ReportModel, StepComparison, Verdict,
 };
-use crate::resources::{self, Stretch};
+use crate::resources::{self, ResourceUse};
 use crate::view::View;
 use dyno_model::lists;
 use dyno_model::monitor::{Sample, mean, names};
@@ -24,9 +24,9 @@ use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
 /// Number of steps if the plan has no milestones.
-const STEPS: u64 = 10;
+const STEPS_DEFAULT: u64 = 10;
 /// The monitor samples once a second, so a shorter step has no sample, in s.
-const SEEN_MIN: f64 = 1.0;
+const STEP_SECONDS_MIN: f64 = 1.0;
 /// A step shorter than this number of intervals is not measured.
 const INTERVALS_MIN: f64 = 3.0;
 /// Maximum number of points in a trial's time series, limited by the width of a chart.
@@ -34,9 +34,9 @@ const POINTS_MAX: usize = 150;
 
 /// The report's section on growth; `None` if no table grew.
 pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
-    let trials: Vec<Grown<'_>> =
-        view.plan().trials.iter().filter_map(|trial| Grown::of(view, trial)).collect();
-    let rows_before = trials.iter().map(Grown::rows_before).min()?;
+    let trials: Vec<GrowingTrial<'_>> =
+        view.plan().trials.iter().filter_map(|trial| GrowingTrial::of(view, trial)).collect();
+    let rows_before = trials.iter().map(GrowingTrial::rows_before).min()?;
     let milestones = milestones(view, &trials, rows_before);
     let bounds = |step: usize| {
         let from = step.checked_sub(1).map_or(rows_before, |before| milestones[before]);
@@ -53,12 +53,12 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
                 .filter(|trial| trial.is_usable())
                 .filter_map(|trial| trial.step(from, to))
                 .collect();
-            means(&seen)
+            step_figures(&seen)
         };
         Some(GrowthSeries {
             configuration,
             steps: (0..milestones.len()).map(step).collect(),
-            trials: of(configuration).map(Grown::trial).collect(),
+            trials: of(configuration).map(GrowingTrial::growth_trial).collect(),
         })
     };
     let series = (0..view.plan().configurations.len()).filter_map(series).collect();
@@ -77,23 +77,25 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
 /// with a step that is too short, leaves the step without a comparison.
 fn side_values(
     view: &View<'_>,
-    trials: &[Grown<'_>],
+    trials: &[GrowingTrial<'_>],
     configuration: usize,
     (from, to): (u64, u64),
 ) -> SideValues {
     let mut eligibility = Eligibility::default();
     let (mut by_block, mut is_known) = (BTreeMap::new(), true);
     for trial in view.plan().trials.iter().filter(|trial| trial.configuration == configuration) {
-        let grown = trials.iter().find(|grown| grown.record.trial.id == trial.id);
-        match grown.and_then(|grown| grown.step(from, to).filter(|_| grown.is_usable())) {
+        let trial_data = trials.iter().find(|trial_data| trial_data.record.trial.id == trial.id);
+        match trial_data
+            .and_then(|trial_data| trial_data.step(from, to).filter(|_| trial_data.is_usable()))
+        {
             Some(step) => {
                 is_known &= step.is_measured;
                 by_block.insert(trial.block, step.rows_per_second);
-                eligibility.worked();
+                eligibility.add_worked();
             }
             None => {
                 let outcome = view.run.outcomes.get(&trial.id);
-                let has_figures = grown.is_some_and(Grown::is_usable);
+                let has_figures = trial_data.is_some_and(GrowingTrial::is_usable);
                 let did_work =
                     outcome.is_none_or(|outcome| !eligibility.add_unmeasured(view.run, outcome));
                 is_known &= !(has_figures && did_work);
@@ -110,7 +112,7 @@ fn side_values(
 
 /// The plan's milestones; otherwise equal steps up to the target or to the most rows that a trial
 /// reached.
-fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
+fn milestones(view: &View<'_>, trials: &[GrowingTrial<'_>], before: u64) -> Vec<u64> {
     let loads = || view.plan().configurations.iter().map(|configuration| &configuration.load);
     let mut named: Vec<u64> = loads().flat_map(|load| load.milestones.iter().copied()).collect();
     named.sort_unstable();
@@ -129,20 +131,21 @@ fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
 
 fn equal_steps(from: u64, to: u64) -> Vec<u64> {
     let length = to.saturating_sub(from);
-    let share =
-        |step: u64| from + (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
-    let mut steps: Vec<u64> = (1..=STEPS).map(share).filter(|rows| *rows > from).collect();
+    let share = |step: u64| {
+        from + (u128::from(length) * u128::from(step) / u128::from(STEPS_DEFAULT)) as u64
+    };
+    let mut steps: Vec<u64> = (1..=STEPS_DEFAULT).map(share).filter(|rows| *rows > from).collect();
     steps.dedup();
     steps
 }
 
 /// A trial on the axis of rows.
-struct Grown<'a> {
+struct GrowingTrial<'a> {
     record: &'a TrialRecord,
     samples: &'a [Sample],
     /// Seconds since the first client began, and rows in the table, up to the end of the last
     /// interval.
-    path: Vec<(f64, f64)>,
+    rows_over_time: Vec<(f64, f64)>,
 }
 
 /// One trial in one step.
@@ -150,11 +153,11 @@ struct Step {
     rows_per_second: f64,
     /// False if it took less than three intervals, so that most of it is interpolated.
     is_measured: bool,
-    resources: Stretch,
+    resources: ResourceUse,
     data_bytes: Option<f64>,
 }
 
-impl<'a> Grown<'a> {
+impl<'a> GrowingTrial<'a> {
     /// `None` if its table does not grow, or if its timeline is incomplete, so that the rows of its
     /// intervals are unknown.
     fn of(view: &View<'a>, trial: &Trial) -> Option<Self> {
@@ -171,20 +174,20 @@ impl<'a> Grown<'a> {
             return None;
         }
         let mut commits = 0;
-        let mut path = vec![(data.timeline[0].start_s, growth.rows_before as f64)];
+        let mut rows_over_time = vec![(data.timeline[0].start_s, growth.rows_before as f64)];
         for line in &data.timeline {
             commits += line.committed;
-            path.push((line.start_s + line.length_s, growth.rows_after(commits) as f64));
+            rows_over_time.push((line.start_s + line.length_s, growth.rows_after(commits) as f64));
         }
-        Some(Self { record, samples: &data.samples, path })
+        Some(Self { record, samples: &data.samples, rows_over_time })
     }
 
     fn rows_before(&self) -> u64 {
-        self.path[0].1 as u64
+        self.rows_over_time[0].1 as u64
     }
 
     fn reached(&self) -> f64 {
-        self.path[self.path.len() - 1].1
+        self.rows_over_time[self.rows_over_time.len() - 1].1
     }
 
     /// A trial that ended before its target (time limit, full disk, dead server) is valid until
@@ -200,21 +203,25 @@ impl<'a> Grown<'a> {
     /// The time at which the table first had this many rows, in seconds since the first client
     /// began.
     fn time_at(&self, rows: f64) -> Option<f64> {
-        if rows < self.path[0].1 {
+        if rows < self.rows_over_time[0].1 {
             return None;
         }
-        let after = self.path.iter().position(|(_, reached)| *reached >= rows)?;
-        let Some(before) = after.checked_sub(1) else { return Some(self.path[0].0) };
-        let ((t0, r0), (t1, r1)) = (self.path[before], self.path[after]);
+        let after = self.rows_over_time.iter().position(|(_, reached)| *reached >= rows)?;
+        let Some(before) = after.checked_sub(1) else { return Some(self.rows_over_time[0].0) };
+        let ((t0, r0), (t1, r1)) = (self.rows_over_time[before], self.rows_over_time[after]);
         Some(t0 + (t1 - t0) * (rows - r0) / (r1 - r0))
     }
 
     fn step(&self, from: u64, to: u64) -> Option<Step> {
         let (begin, end) = (self.time_at(from as f64)?, self.time_at(to as f64)?);
-        let is_seen = end - begin >= SEEN_MIN;
-        let resources =
-            if is_seen { resources::stretch(self.samples, begin, end) } else { Stretch::default() };
-        let touched = self.path.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
+        let is_long_enough = end - begin >= STEP_SECONDS_MIN;
+        let resources = if is_long_enough {
+            resources::resource_use(self.samples, begin, end)
+        } else {
+            ResourceUse::default()
+        };
+        let touched =
+            self.rows_over_time.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
         let interval = touched.map(|pair| pair[1].0 - pair[0].0).fold(0.0, f64::max);
         (end > begin).then(|| Step {
             rows_per_second: (to - from) as f64 / (end - begin),
@@ -224,25 +231,26 @@ impl<'a> Grown<'a> {
         })
     }
 
-    fn trial(&self) -> GrowthTrial {
-        let stretches = self.path.len() - 1;
-        let each = stretches.div_ceil(POINTS_MAX).max(1);
+    fn growth_trial(&self) -> GrowthTrial {
+        let intervals = self.rows_over_time.len() - 1;
+        let intervals_per_point = intervals.div_ceil(POINTS_MAX).max(1);
         let is_point = |from: usize, to: usize| {
-            to - from >= each && is_rate(self.path[to].0 - self.path[from].0)
+            to - from >= intervals_per_point
+                && is_rate(self.rows_over_time[to].0 - self.rows_over_time[from].0)
         };
-        let mut places = vec![0];
-        for end in 1..=stretches {
-            if is_point(places[places.len() - 1], end) {
-                places.push(end);
+        let mut boundaries = vec![0];
+        for end in 1..=intervals {
+            if is_point(boundaries[boundaries.len() - 1], end) {
+                boundaries.push(end);
             }
         }
         // The remainder at the end belongs to the last point.
-        if places.len() > 1 {
-            places.pop();
-            places.push(stretches);
+        if boundaries.len() > 1 {
+            boundaries.pop();
+            boundaries.push(intervals);
         }
         let point = |pair: &[usize]| {
-            let ((t0, r0), (t1, r1)) = (self.path[pair[0]], self.path[pair[1]]);
+            let ((t0, r0), (t1, r1)) = (self.rows_over_time[pair[0]], self.rows_over_time[pair[1]]);
             let length = t1 - t0;
             GrowthPoint {
                 rows_from: r0 as u64,
@@ -253,13 +261,13 @@ impl<'a> Grown<'a> {
         GrowthTrial {
             trial: self.record.trial.id.clone(),
             is_usable: self.is_usable(),
-            points: places.windows(2).map(point).collect(),
+            points: boundaries.windows(2).map(point).collect(),
         }
     }
 }
 
 /// Means over trials; a figure that only some trials have is averaged over those.
-fn means(steps: &[Step]) -> Figures {
+fn step_figures(steps: &[Step]) -> Figures {
     let over = |metric: Metric, of: fn(&Step) -> Option<f64>| {
         (metric, estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), metric))
     };

@@ -15,7 +15,7 @@ fn record() -> TrialRecord {
 fn rows_are_interpolated_and_a_stall_counts_in_the_next_step() {
     let record = record();
     let path = vec![(0.0, 100.0), (1.0, 300.0), (2.0, 300.0), (3.0, 400.0)];
-    let trial = Grown { record: &record, samples: &[], path };
+    let trial = GrowingTrial { record: &record, samples: &[], rows_over_time: path };
     assert_eq!(trial.time_at(99.0), None, "the table never had so few");
     assert_eq!(trial.time_at(100.0), Some(0.0));
     assert_eq!(trial.time_at(200.0), Some(0.5));

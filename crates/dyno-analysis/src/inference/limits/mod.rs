@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::parts;
 use crate::shortage::shortage;
-use crate::stats::limit::{LimitTest, mean_against, needed_against, share_against};
+use crate::stats::limit::{LimitTest, mean_against, needed_against, proportion_against};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
@@ -26,8 +26,8 @@ const TRIALS_MIN: usize = 2;
 const PERCENTILES: [LimitMetric; 5] =
     [LimitMetric::P999, LimitMetric::P99, LimitMetric::P95, LimitMetric::P90, LimitMetric::P50];
 
-/// What is known of a limit at a configuration before all of them are judged together.
-struct Known {
+/// A limit at a configuration, with its test, before all of them are judged together.
+struct TestedLimit {
     row: LimitRow,
     /// p-values of "it is not met" and "it is met"; `None` where nothing is tested.
     p_unmet_and_met: Option<(f64, f64)>,
@@ -40,34 +40,34 @@ struct Known {
 /// hypotheses, which Holm's procedure corrects.
 pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     let at = |limit: &'_ Limit| {
-        limit.configurations.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>()
+        limit.configurations.iter().map(|at| tested_limit(view, limit, *at)).collect::<Vec<_>>()
     };
-    let mut all: Vec<Known> = view.plan().limits.iter().flat_map(at).collect();
+    let mut all: Vec<TestedLimit> = view.plan().limits.iter().flat_map(at).collect();
     let alpha = Rules::default().alpha;
-    let mut tested: Vec<&mut Known> =
+    let mut tested: Vec<&mut TestedLimit> =
         all.iter_mut().filter(|it| it.p_unmet_and_met.is_some()).collect();
     // Levels of interim analyses are two-sided.
     let adjusted = |p: f64| view.levels.adjusted((2.0 * p).min(1.0)) / 2.0;
     let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.p_unmet_and_met).collect();
-    let broken =
-        holm(&p.iter().map(|(_, broken)| (adjusted(*broken), 1.0)).collect::<Vec<_>>(), alpha);
-    for ((known, (kept, _)), broken) in tested.iter_mut().zip(p).zip(broken) {
-        known.row.verdict = if broken.p < alpha {
+    let failed =
+        holm(&p.iter().map(|(_, p_met)| (adjusted(*p_met), 1.0)).collect::<Vec<_>>(), alpha);
+    for ((limit, (p_unmet, _)), failed) in tested.iter_mut().zip(p).zip(failed) {
+        limit.row.verdict = if failed.p < alpha {
             LimitVerdict::Failed
-        } else if adjusted(kept) < alpha {
+        } else if adjusted(p_unmet) < alpha {
             LimitVerdict::Passed
         } else {
             LimitVerdict::Undecided
         };
     }
-    let row = |Known { row, .. }: Known| {
+    let row = |TestedLimit { row, .. }: TestedLimit| {
         let is_open = row.verdict == LimitVerdict::Undecided;
         LimitRow { trials_needed: row.trials_needed.filter(|_| is_open), ..row }
     };
     all.into_iter().map(row).collect()
 }
 
-fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
+fn tested_limit(view: &View<'_>, limit: &Limit, configuration: usize) -> TestedLimit {
     let mut row = LimitRow {
         metric: limit.metric,
         value: limit.value,
@@ -93,7 +93,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let test = match limit.metric {
         LimitMetric::Lost => {
             row.not_working = None;
-            lost(view, &mut row);
+            set_losses(view, &mut row);
             None
         }
         LimitMetric::Failed => {
@@ -106,10 +106,10 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
                 _ => it.because == NotWorkingReason::Failures,
             };
             row.not_working = row.not_working.filter(|it| !is_judged(it));
-            failed(view, &mut row)
+            test_failures(view, &mut row)
         }
         LimitMetric::Throughput => {
-            let test = figures(view, ComparisonMetric::Throughput, &mut row);
+            let test = test_figures(view, ComparisonMetric::Throughput, &mut row);
             let behind = match row.part {
                 Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundFellBehind,
                 _ => NotWorkingReason::FellBehind,
@@ -118,13 +118,13 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             row.not_working = row.not_working.filter(|it| !is_in_figure(it));
             test
         }
-        metric => metric.metric().and_then(|metric| figures(view, metric, &mut row)),
+        metric => metric.metric().and_then(|metric| test_figures(view, metric, &mut row)),
     };
     // A maximum has no confidence interval: the observed value is compared with the limit.
     let is_seen = limit.metric == LimitMetric::Max;
     let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.metric != LimitMetric::Lost;
     if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {
-        row.verdict = by_figure(&row, figure);
+        row.verdict = verdict_of_figure(&row, figure);
         let is_short = row.lower_percentile.is_some() && row.verdict == LimitVerdict::Undecided;
         row.is_untested = is_alone && !is_seen && !is_short;
     }
@@ -137,20 +137,24 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     }
     let is_tested =
         row.repeats as usize >= TRIALS_MIN && !row.is_untested && row.not_working.is_none();
-    let sides = test.filter(|_| is_tested).map(|it| {
+    let p_values = test.filter(|_| is_tested).map(|it| {
         if limit.metric.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
     // The true value behind a lower bound may lie beyond the limit.
-    let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
-    Known { row, p_unmet_and_met: sides }
+    let p_values = p_values.map(|(unmet, met)| (if row.is_bound { 1.0 } else { unmet }, met));
+    TestedLimit { row, p_unmet_and_met: p_values }
 }
 
 /// Figures of a metric, over the trials that are compared. If they have too few transactions for a
 /// percentile, a lower one is a lower bound of it: it can fail the limit, and never pass it. Which
 /// one follows from the numbers of transactions only, so the test keeps its level.
-fn figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Option<LimitTest> {
+fn test_figures(
+    view: &View<'_>,
+    metric: ComparisonMetric,
+    row: &mut LimitRow,
+) -> Option<LimitTest> {
     let of = |metric| match &row.part {
-        None => whole(view, row.configuration, metric),
+        None => trial_figures(view, row.configuration, metric),
         Some(part) => parts::figures(view, row.configuration, part, metric),
     };
     let mut figures = of(metric);
@@ -183,19 +187,19 @@ fn figures(view: &View<'_>, metric: ComparisonMetric, row: &mut LimitRow) -> Opt
 }
 
 /// Figures of whole trials, and whether each is only a lower bound.
-fn whole(
+fn trial_figures(
     view: &View<'_>,
     configuration: usize,
     metric: ComparisonMetric,
 ) -> Option<Vec<(f64, bool)>> {
-    let all = view.eligibilities[configuration].figures(metric)?.into_iter();
-    Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
+    let figures = view.eligibilities[configuration].figures(metric)?.into_iter();
+    Some(figures.map(|(record, value)| (value, record.is_bound(metric))).collect())
 }
 
 /// Compares the figure with the limit. One that is only a lower bound never meets it.
-fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
-    let is_kept = if row.metric.is_floor() { figure > row.value } else { figure < row.value };
-    match (is_kept, row.is_bound) {
+fn verdict_of_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
+    let is_met = if row.metric.is_floor() { figure > row.value } else { figure < row.value };
+    match (is_met, row.is_bound) {
         (true, true) => LimitVerdict::Undecided,
         (true, false) => LimitVerdict::Passed,
         (false, _) => LimitVerdict::Failed,
@@ -203,26 +207,26 @@ fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
 }
 
 /// The share of transactions that failed, in trials that nothing else makes invalid.
-fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
+fn test_failures(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     let is_harmless = |warning: &Warning| {
         warning.severity() < Severity::Invalid || matches!(warning, Warning::Failures { .. })
     };
     let records = view.measured(row.configuration).iter();
-    let sound = records.filter(|record| view.warnings(record).iter().all(is_harmless));
-    let records = sound.filter_map(|record| record.of_group(row.part.as_ref()));
-    let ledgers = records.map(|record| &record.counters);
-    let counts = ledgers.filter_map(|counters| parts::failures(counters, row.part.as_ref()));
+    let usable = records.filter(|record| view.warnings(record).iter().all(is_harmless));
+    let records = usable.filter_map(|record| record.of_group(row.part.as_ref()));
+    let counters = records.map(|record| &record.counters);
+    let counts = counters.filter_map(|counters| parts::failures(counters, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
     let percent = |share: f64| 100.0 * share;
-    let test = share_against(&counts, row.value / 100.0);
+    let test = proportion_against(&counts, row.value / 100.0);
     let alone = counts.first().map(|(failed, started)| percent(*failed as f64 / *started as f64));
     row.figure = test.map(|it| percent(it.figure)).or(alone);
     test.map(|it| LimitTest { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
 }
 
 /// Losses that audits found are certain with any number of trials.
-fn lost(view: &View<'_>, row: &mut LimitRow) {
+fn set_losses(view: &View<'_>, row: &mut LimitRow) {
     let measured = view.measured(row.configuration).iter();
     let records: Vec<_> =
         measured.filter_map(|record| record.of_group(row.part.as_ref())).collect();

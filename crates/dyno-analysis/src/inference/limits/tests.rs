@@ -77,7 +77,7 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
     );
     assert_eq!(verdicts(&of(&mut data, LimitMetric::Failed, 0.1)), [LimitVerdict::Passed; 4]);
     // A lower bound may be beyond the limit; only another measurement could decide.
-    let commits = data.trials["b01-001"].transaction.len();
+    let commits = data.trials["b01-001"].response_times.len();
     let configuration = data.run.plan.trials[0].configuration;
     leave_unstarted(&mut data, configuration, commits / 5);
     let rows = of(&mut data, LimitMetric::P95, 1e9);
@@ -261,7 +261,7 @@ fn lower_bound_can_fail_a_latency_limit_but_never_pass_it() {
         .expect("planned")
         .id
         .clone();
-    let commits = data.trials[&id].transaction.len();
+    let commits = data.trials[&id].response_times.len();
     leave_unstarted(&mut data, 0, commits / 5);
     let of = |data: &mut RunData, value| judged(data, LimitMetric::P95, value).remove(0);
     let (far, near) = (of(&mut data, 1e9), of(&mut data, 1e-6));

@@ -29,7 +29,7 @@ pub(crate) struct Group {
 
 /// Pairs grouped by question, in the order of the pairs.
 pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
-    let asked = |(index, pair): (usize, &Pair)| {
+    let with_question = |(index, pair): (usize, &Pair)| {
         let name = |configuration: usize| {
             let configuration = &plan.configurations[configuration];
             match pair.of {
@@ -41,7 +41,7 @@ pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
         };
         ((pair.of.clone(), name(pair.subject), name(pair.baseline)), index)
     };
-    let groups = lists::grouped(pairs.iter().enumerate().map(asked)).into_iter();
+    let groups = lists::grouped(pairs.iter().enumerate().map(with_question)).into_iter();
     groups.map(|((of, subject, baseline), pairs)| Group { of, subject, baseline, pairs }).collect()
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Cell<'a> {
     pair: &'a Pair,
     subject: BTreeMap<u32, f64>,
     baseline: BTreeMap<u32, f64>,
-    own: RatioTest,
+    test: RatioTest,
 }
 
 impl<'a> Cell<'a> {
@@ -61,17 +61,17 @@ impl<'a> Cell<'a> {
         subject: BTreeMap<u32, f64>,
         baseline: BTreeMap<u32, f64>,
     ) -> Option<Self> {
-        let both: Vec<(f64, f64)> = subject
+        let paired: Vec<(f64, f64)> = subject
             .iter()
             .filter_map(|(block, value)| Some((*value, *baseline.get(block)?)))
             .collect();
-        Some(Self { pair, own: compare::paired(&both)?, subject, baseline })
+        Some(Self { pair, test: compare::paired(&paired)?, subject, baseline })
     }
 
     /// Variance of its mean difference, with its degrees of freedom.
-    fn own_variance(&self) -> (f64, f64) {
-        let (variance, degrees) = self.own.variance();
-        (variance / self.own.repeats as f64, degrees)
+    fn mean_variance(&self) -> (f64, f64) {
+        let (variance, degrees) = self.test.variance();
+        (variance / self.test.repeats as f64, degrees)
     }
 
     /// Blocks with values on both sides.
@@ -108,17 +108,21 @@ pub(crate) fn answer(
     };
     let sides: Vec<[usize; 2]> =
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
-    let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
+    let variances: Vec<(f64, f64)> = cells.iter().map(Cell::mean_variance).collect();
     let all: Vec<usize> = (0..sides.len()).collect();
-    let mixed::Effect { fit, whole, share } =
-        mixed::effect(&rows, &weights(&sides, &all), &own, blocks as f64 - 1.0)?;
+    let mixed::Effect { fit, contrast, share } =
+        mixed::effect(&rows, &weights(&sides, &all), &variances, blocks as f64 - 1.0)?;
     let model = Model { fit, sides };
     let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
     let interactions = interaction_factors(&settings(view.plan(), &pairs));
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, whole.degrees, blocks)
+        test: RatioTest::of(contrast.estimate, contrast.error, contrast.degrees, blocks)
             .at_interim(view.levels),
-        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &configurations))),
+        scatter: Some(model.scatter(
+            &strata,
+            contrast.error,
+            within(view, metric, &configurations),
+        )),
         interactions: interactions
             .iter()
             .filter_map(|interaction| model.interaction(interaction, share))
@@ -274,21 +278,21 @@ fn weights(sides: &[[usize; 2]], pairs: &[usize]) -> Vec<f64> {
 
 impl Model {
     /// Weights of the means for the mean effect over all pairs.
-    pub(crate) fn whole(&self) -> Vec<f64> {
+    pub(crate) fn effect_weights(&self) -> Vec<f64> {
         weights(&self.sides, &(0..self.sides.len()).collect::<Vec<_>>())
     }
 
     /// The sources of variation; `error` is the standard error of the answer.
     fn scatter(&self, strata: &[Stratum], error: f64, within: Option<f64>) -> Scatter {
-        let place = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
-        let variance = |wanted: Stratum| place(wanted).map(|at| self.fit.variances()[at]);
+        let index = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
+        let variance = |wanted: Stratum| index(wanted).map(|at| self.fit.variances()[at]);
         let trials = self.fit.variances()[strata.len()];
         // By chance, trials may vary less than their seconds suggest.
         let within = within.map(|within| within.min(trials));
-        let parts = self.fit.parts(&self.whole());
-        let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
+        let components = self.fit.variance_components(&self.effect_weights());
+        let of = |wanted: Stratum| index(wanted).map(|at| components[at]);
         let (starts, data_sets, of_trials) =
-            (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
+            (of(Stratum::Start), of(Stratum::DataSet), components[strata.len()]);
         let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
         let inside = within.map(|within| of_trials * within / trials);
         Scatter {
@@ -325,23 +329,23 @@ impl Model {
         let test = self.fit.joint(&apart);
         let test =
             test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
-        let place = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
+        let ratio = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
             Some(LevelRatio {
                 level: name.clone(),
                 ratio: self.fit.contrast(effect)?.estimate.exp(),
             })
         };
-        let places =
-            interaction.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
-        let places: Vec<LevelRatio> = places.collect::<Option<_>>()?;
+        let ratios =
+            interaction.levels.iter().zip(&effects).map(|(level, effect)| ratio(level, effect));
+        let ratios: Vec<LevelRatio> = ratios.collect::<Option<_>>()?;
         let by_ratio = |a: &&LevelRatio, b: &&LevelRatio| a.ratio.total_cmp(&b.ratio);
         Some(Interaction {
             with: interaction.with,
             p: test.map(|test| test.p()),
             p_corrected: None,
             depends: false,
-            low: places.iter().min_by(by_ratio)?.clone(),
-            high: places.iter().max_by(by_ratio)?.clone(),
+            low: ratios.iter().min_by(by_ratio)?.clone(),
+            high: ratios.iter().max_by(by_ratio)?.clone(),
         })
     }
 }

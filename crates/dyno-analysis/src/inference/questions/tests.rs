@@ -265,10 +265,10 @@ fn noisy_pair_limits_degrees_of_freedom_and_interactions() {
     let sides =
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let model = Model { fit, sides };
-    let whole = model.fit.contrast(&model.whole()).expect("an estimate");
+    let effect = model.fit.contrast(&model.effect_weights()).expect("an estimate");
     let found = answer(&view, ComparisonMetric::Throughput, &cells, 3).expect("an answer");
     // Three blocks leave two degrees of freedom for that pair.
-    assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
+    assert!(effect.degrees > 3.0 && found.test.degrees() < 2.1, "{effect:?} {:?}", found.test);
     for interaction in interaction_factors(&settings(
         view.plan(),
         &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>(),
@@ -396,7 +396,7 @@ fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
         .expect("planned")
         .id
         .clone();
-    let commits = data.trials[&id].transaction.len();
+    let commits = data.trials[&id].response_times.len();
     leave_unstarted(&mut data, 0, commits / 5);
     let model = crate::analyse(&data);
     let of_times: Vec<_> =

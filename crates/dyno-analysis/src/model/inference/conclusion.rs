@@ -35,9 +35,9 @@ pub enum Conclusion {
         /// The other system.
         slower: String,
         /// Where the claim holds.
-        holds: ClaimPart,
+        holds: ClaimPairs,
         /// Where it is refuted.
-        contradicted: ClaimPart,
+        contradicted: ClaimPairs,
         /// Numbers of clients at which it is undecided.
         undecided: Vec<u32>,
         /// False when there are too few repeats to tell a difference from chance.
@@ -302,7 +302,7 @@ pub enum Conclusion {
 
 /// Where a claim holds or is refuted, and by how much.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct ClaimPart {
+pub struct ClaimPairs {
     /// Numbers of clients.
     pub clients: Vec<u32>,
     /// Smallest and largest difference there, relative to the slower system's throughput; positive.

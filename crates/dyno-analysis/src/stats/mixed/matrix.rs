@@ -13,8 +13,10 @@ pub(in crate::stats) struct Matrix {
 impl Matrix {
     /// A matrix from a function of row and column.
     pub(super) fn of(rows: usize, columns: usize, element: impl Fn(usize, usize) -> f64) -> Self {
-        let place = |at: usize| (at / columns.max(1), at % columns.max(1));
-        let values = (0..rows * columns).map(|at| element(place(at).0, place(at).1)).collect();
+        let row_and_column = |at: usize| (at / columns.max(1), at % columns.max(1));
+        let values = (0..rows * columns)
+            .map(|at| element(row_and_column(at).0, row_and_column(at).1))
+            .collect();
         Self { columns, values }
     }
 

@@ -137,7 +137,7 @@ struct Design {
     /// Share of each cell's values in each group.
     shares: Matrix,
     /// Degrees of freedom left after the cell means.
-    rest: f64,
+    residual_degrees: f64,
     /// `R`.
     root: Matrix,
     /// `z` with `Rᵀz = ZᵀMy`.
@@ -197,14 +197,14 @@ impl Design {
         let triangle =
             Matrix::of(pivots.len(), pivots.len(), |row, column| root.at(column, pivots[row]));
         let target = triangle.forward(&pivots.iter().map(|at| sums[*at]).collect::<Vec<_>>());
-        let rest = (rows.len() - cells) as f64;
+        let residual_degrees = (rows.len() - cells) as f64;
         (squares > 0.0).then_some(Self {
             strata,
             stratum_of,
             sizes,
             means,
             shares,
-            rest,
+            residual_degrees,
             root,
             target,
             squares,
@@ -213,7 +213,7 @@ impl Design {
 
     /// The restricted likelihood and its derivatives at these variances; `None` where they are not
     /// a covariance.
-    fn state(&self, variances: &[f64]) -> Option<State> {
+    fn likelihood_state(&self, variances: &[f64]) -> Option<LikelihoodState> {
         let residual = *variances.last()?;
         let (rank, groups) = (self.root.rows(), self.stratum_of.len());
         if residual <= 0.0 {
@@ -230,14 +230,16 @@ impl Design {
         let column =
             |group: usize| (0..rank).map(|row| self.root.at(row, group)).collect::<Vec<_>>();
         // L⁻¹R and K⁻¹R, one row per group.
-        let halves: Vec<Vec<f64>> =
+        let lower_columns: Vec<Vec<f64>> =
             (0..groups).map(|group| lower.forward(&column(group))).collect();
-        let wholes: Vec<Vec<f64>> = halves.iter().map(|half| lower.backward(half)).collect();
-        let inner = Matrix::of(groups, groups, |a, b| dot(&halves[a], &halves[b]));
-        let inner_squared = Matrix::of(groups, groups, |a, b| dot(&wholes[a], &wholes[b]));
+        let kernel_columns: Vec<Vec<f64>> =
+            lower_columns.iter().map(|half| lower.backward(half)).collect();
+        let inner = Matrix::of(groups, groups, |a, b| dot(&lower_columns[a], &lower_columns[b]));
+        let inner_squared =
+            Matrix::of(groups, groups, |a, b| dot(&kernel_columns[a], &kernel_columns[b]));
         let half = lower.forward(&self.target);
         let outside = (self.squares - dot(&self.target, &self.target)).max(0.0);
-        let outside_degrees = self.rest - rank as f64;
+        let outside_degrees = self.residual_degrees - rank as f64;
         let determinant: f64 = (0..rank).map(|at| 2.0 * lower.at(at, at).ln()).sum();
         let likelihood = -0.5
             * (determinant
@@ -246,13 +248,14 @@ impl Design {
                 + outside / residual);
         let once = lower.backward(&half);
         let twice = lower.solve(&once);
-        let inverse: Vec<Vec<f64>> = (0..rank).map(|at| lower.solve(&unit(rank, at))).collect();
+        let inverse: Vec<Vec<f64>> =
+            (0..rank).map(|at| lower.solve(&unit_vector(rank, at))).collect();
         let trace: f64 = inverse.iter().enumerate().map(|(at, row)| row[at]).sum();
         let trace_squared: f64 = inverse.iter().map(|row| dot(row, row)).sum();
         let project = |vector: &[f64]| -> Vec<f64> {
             (0..groups).map(|group| dot(&column(group), vector)).collect()
         };
-        Some(State {
+        Some(LikelihoodState {
             likelihood,
             trace: trace + outside_degrees / residual,
             trace_squared: trace_squared + outside_degrees / residual.powi(2),
@@ -266,12 +269,12 @@ impl Design {
     }
 
     /// The maximum over the variances of some strata, by Fisher scoring; the others are 0.
-    fn maximum(&self, used: &[usize]) -> Option<Maximum> {
+    fn maximum(&self, used: &[usize]) -> Option<LikelihoodMaximum> {
         const STEPS: usize = 200;
         let mut variances = vec![0.0; self.strata + 1];
-        variances[self.strata] = self.squares / self.rest;
+        variances[self.strata] = self.squares / self.residual_degrees;
         let free: Vec<usize> = used.iter().copied().chain([self.strata]).collect();
-        let mut state = self.state(&variances)?;
+        let mut state = self.likelihood_state(&variances)?;
         for _ in 0..STEPS {
             let score: Vec<f64> = free.iter().map(|at| self.score(&state, *at)).collect();
             let information = self.information(&state, &free, Information::Expected).cholesky()?;
@@ -284,7 +287,7 @@ impl Design {
             let next = loop {
                 let mut tried = variances.clone();
                 free.iter().zip(&step).for_each(|(at, step)| tried[*at] += length * step);
-                match self.state(&tried) {
+                match self.likelihood_state(&tried) {
                     Some(found) if found.likelihood >= state.likelihood => {
                         break Some((tried, found));
                     }
@@ -295,11 +298,11 @@ impl Design {
             let Some(next) = next else { break };
             (variances, state) = next;
         }
-        Some(Maximum { variances, likelihood: state.likelihood, state, free })
+        Some(LikelihoodMaximum { variances, likelihood: state.likelihood, state, free })
     }
 
     /// Derivative of the likelihood with respect to a variance.
-    fn score(&self, state: &State, at: usize) -> f64 {
+    fn score(&self, state: &LikelihoodState, at: usize) -> f64 {
         if at == self.strata {
             return 0.5 * (state.squares - state.trace);
         }
@@ -313,7 +316,7 @@ impl Design {
     }
 
     /// Information about variances: the negative second derivatives, or their expectation.
-    fn information(&self, state: &State, free: &[usize], kind: Information) -> Matrix {
+    fn information(&self, state: &LikelihoodState, free: &[usize], kind: Information) -> Matrix {
         let pair = |one: usize, other: usize| {
             let (trace, form) = match (one == self.strata, other == self.strata) {
                 (true, true) => (state.trace_squared, state.cubes),
@@ -339,7 +342,7 @@ impl Design {
         Matrix::of(free.len(), free.len(), |row, column| pair(free[row], free[column]))
     }
 
-    fn mixed_with_residual(&self, state: &State, stratum: usize) -> (f64, f64) {
+    fn mixed_with_residual(&self, state: &LikelihoodState, stratum: usize) -> (f64, f64) {
         self.groups(stratum).fold((0.0, 0.0), |(trace, form), group| {
             (
                 trace + state.inner_squared.at(group, group),
@@ -358,7 +361,7 @@ enum Information {
 /// The likelihood at given variances. With `P` the inverse covariance after projecting out cell
 /// means:
 #[derive(Debug, Clone)]
-struct State {
+struct LikelihoodState {
     likelihood: f64,
     /// `tr P`.
     trace: f64,
@@ -378,25 +381,27 @@ struct State {
     inner_squared: Matrix,
 }
 
-struct Maximum {
+struct LikelihoodMaximum {
     variances: Vec<f64>,
     likelihood: f64,
-    state: State,
+    state: LikelihoodState,
     /// Indices of the free variances.
     free: Vec<usize>,
 }
 
-impl Maximum {
+impl LikelihoodMaximum {
     fn into_fit(self, design: Design) -> Option<Fit> {
         let Self { variances, state, free, .. } = self;
         let lower = [Information::Observed, Information::Expected]
             .into_iter()
             .find_map(|kind| design.information(&state, &free, kind).cholesky())?;
         let inverse: Vec<Vec<f64>> =
-            (0..free.len()).map(|at| lower.solve(&unit(free.len(), at))).collect();
-        let place = |at: usize| free.iter().position(|it| *it == at);
+            (0..free.len()).map(|at| lower.solve(&unit_vector(free.len(), at))).collect();
+        let free_index = |at: usize| free.iter().position(|it| *it == at);
         let uncertainty = Matrix::of(variances.len(), variances.len(), |row, column| {
-            place(row).zip(place(column)).map_or(0.0, |(row, column)| inverse[row][column])
+            free_index(row)
+                .zip(free_index(column))
+                .map_or(0.0, |(row, column)| inverse[row][column])
         });
         // Predicted random effects of groups; they shift the means of cells that were not measured
         // in all groups.
@@ -412,17 +417,17 @@ impl Maximum {
             .enumerate()
             .map(|(cell, mean)| mean - dot(design.shares.row(cell), &draws));
         let means = means.collect();
-        let State { inner, inner_squared, .. } = state;
+        let LikelihoodState { inner, inner_squared, .. } = state;
         Some(Fit { variances, uncertainty, means, design, inner, inner_squared })
     }
 }
 
-fn unit(size: usize, at: usize) -> Vec<f64> {
+fn unit_vector(size: usize, at: usize) -> Vec<f64> {
     (0..size).map(|row| f64::from(u8::from(row == at))).collect()
 }
 
 /// The dependence of a contrast on groups.
-struct Moved {
+struct GroupWeights {
     /// Weight of each group in it.
     groups: Vec<f64>,
     /// The same, times the variance of the group.
@@ -472,24 +477,24 @@ impl Fit {
         let f =
             tests.iter().map(|test| (test.estimate / test.error).powi(2)).sum::<f64>() / numerator;
         let denominator =
-            shared_degrees(&tests.iter().map(|test| test.degrees).collect::<Vec<_>>())?;
+            joint_degrees(&tests.iter().map(|test| test.degrees).collect::<Vec<_>>())?;
         Some(JointTest { f, numerator, denominator })
     }
 
-    fn moved(&self, weights: &[f64]) -> Moved {
+    fn group_weights(&self, weights: &[f64]) -> GroupWeights {
         let cells = || weights.iter().enumerate();
         let share =
             |group: usize| cells().map(|(cell, it)| it * self.design.shares.at(cell, group)).sum();
         let groups: Vec<f64> = (0..self.design.stratum_of.len()).map(share).collect();
         let variances = self.design.stratum_of.iter().map(|stratum| self.variances[*stratum]);
         let scaled = groups.iter().zip(variances).map(|(it, variance)| it * variance).collect();
-        Moved { groups, scaled }
+        GroupWeights { groups, scaled }
     }
 
     fn covariance(&self, one: &[f64], other: &[f64]) -> f64 {
         let sizes = &self.design.sizes;
         let cells: f64 = one.iter().zip(other).zip(sizes).map(|((a, b), size)| a * b / size).sum();
-        let (one, other) = (self.moved(one), self.moved(other));
+        let (one, other) = (self.group_weights(one), self.group_weights(other));
         let known = dot(&one.scaled, &self.inner.times(&other.scaled));
         self.variances[self.design.strata] * cells + dot(&one.groups, &other.scaled) - known
     }
@@ -497,37 +502,38 @@ impl Fit {
     /// Contribution of each stratum, then of the residual, to the variance of a contrast of plain
     /// means; zero where a stratum's variance is negative.
     #[must_use]
-    pub fn parts(&self, weights: &[f64]) -> Vec<f64> {
-        let moved = self.moved(weights);
-        let mut parts = vec![0.0; self.design.strata + 1];
+    pub fn variance_components(&self, weights: &[f64]) -> Vec<f64> {
+        let weights_of_groups = self.group_weights(weights);
+        let mut components = vec![0.0; self.design.strata + 1];
         for (group, stratum) in self.design.stratum_of.iter().enumerate() {
-            parts[*stratum] += (moved.groups[group] * moved.scaled[group]).max(0.0);
+            components[*stratum] +=
+                (weights_of_groups.groups[group] * weights_of_groups.scaled[group]).max(0.0);
         }
         let cells: f64 =
             weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
-        parts[self.design.strata] = self.variances[self.design.strata] * cells;
-        parts
+        components[self.design.strata] = self.variances[self.design.strata] * cells;
+        components
     }
 
     /// Derivatives of a contrast's variance with respect to the variances.
     fn gradient(&self, weights: &[f64]) -> Vec<f64> {
-        let moved = self.moved(weights);
-        let known = self.inner.times(&moved.scaled);
+        let weights_of_groups = self.group_weights(weights);
+        let known = self.inner.times(&weights_of_groups.scaled);
         let mut gradient = vec![0.0; self.design.strata + 1];
         for (group, stratum) in self.design.stratum_of.iter().enumerate() {
-            gradient[*stratum] += (moved.groups[group] - known[group]).powi(2);
+            gradient[*stratum] += (weights_of_groups.groups[group] - known[group]).powi(2);
         }
         let cells: f64 =
             weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
-        gradient[self.design.strata] =
-            cells + dot(&moved.scaled, &self.inner_squared.times(&moved.scaled));
+        gradient[self.design.strata] = cells
+            + dot(&weights_of_groups.scaled, &self.inner_squared.times(&weights_of_groups.scaled));
         gradient
     }
 }
 
 /// Degrees of freedom of an F statistic that is the mean of squares of independent t statistics,
 /// chosen so that its expectation is right (Fai and Cornelius 1996).
-fn shared_degrees(degrees: &[f64]) -> Option<f64> {
+fn joint_degrees(degrees: &[f64]) -> Option<f64> {
     let first = *degrees.first()?;
     if degrees.iter().all(|it| (it - first).abs() < 1e-8 * first) {
         return Some(first);
@@ -546,7 +552,7 @@ pub struct Effect {
     pub fit: Fit,
     /// The effect: the contrast of the fit, with the error and the degrees of freedom that are
     /// used.
-    pub whole: Contrast,
+    pub contrast: Contrast,
     /// Share of the fit's degrees of freedom that is used, at most 1.
     pub share: f64,
 }
@@ -562,15 +568,15 @@ pub struct Effect {
 pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> Option<Effect> {
     let fit = fit(rows, Components::Free)?;
     let free = fit.contrast(weights);
-    let most = own_degrees(own, least);
+    let most = welch_degrees(own, least);
     // Smaller by more than a rounding error.
     if let Some(it) = free.filter(|it| it.degrees > 0.999 * least) {
-        let whole = Contrast { degrees: it.degrees.min(most).max(least), ..it };
-        return Some(Effect { fit, whole, share: (whole.degrees / it.degrees).min(1.0) });
+        let contrast = Contrast { degrees: it.degrees.min(most).max(least), ..it };
+        return Some(Effect { fit, contrast, share: (contrast.degrees / it.degrees).min(1.0) });
     }
     let bounded = self::fit(rows, Components::Bounded)?.contrast(weights)?;
     let error = free.map_or(bounded.error, |it| it.error.max(bounded.error));
-    Some(Effect { fit, whole: Contrast { error, degrees: least, ..bounded }, share: 1.0 })
+    Some(Effect { fit, contrast: Contrast { error, degrees: least, ..bounded }, share: 1.0 })
 }
 
 /// Degrees of freedom of the mean of several cells with separate variances: those of a sum of
@@ -578,7 +584,7 @@ pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> 
 /// remain however different the cells are. The model assumes equal residual variances; where they
 /// are unequal, it uses too many degrees of freedom.
 #[must_use]
-pub fn own_degrees(variances: &[(f64, f64)], least: f64) -> f64 {
+pub fn welch_degrees(variances: &[(f64, f64)], least: f64) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
     for (variance, degrees) in variances {
         sum += variance;

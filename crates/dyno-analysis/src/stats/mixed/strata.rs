@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     /// Values of cells (side and configuration) in runs and blocks; groups are (run, block).
-    fn values(places: &[(usize, u32, u32)]) -> Vec<GroupedValue<(u32, u32)>> {
+    fn values(rows: &[(usize, u32, u32)]) -> Vec<GroupedValue<(u32, u32)>> {
         let value = |(cell, run, block): &(usize, u32, u32)| GroupedValue {
             value: 0.0,
             cell: *cell,
             groups: vec![(*run, 0), (*run, *block)],
         };
-        places.iter().map(value).collect()
+        rows.iter().map(value).collect()
     }
 
     #[test]

@@ -101,14 +101,14 @@ fn unconstrained_variance_keeps_classical_degrees_of_freedom() {
 }
 
 #[test]
-fn in_balanced_data_the_parts_of_a_contrasts_variance_are_all_of_it() {
+fn components_of_a_contrasts_variance_add_up_in_balanced_data() {
     let fit = fit(&rows("balanced"), Components::Bounded).expect("a fit");
     for line in lines("contrast", "balanced") {
         let weights = weights(line[0]);
         let found = fit.contrast(&weights).expect("an estimate");
-        let parts: f64 = fit.parts(&weights).iter().sum();
+        let sum: f64 = fit.variance_components(&weights).iter().sum();
         // Variation shared by whole blocks contributes only if the weights do not cancel.
-        assert!((parts - found.error.powi(2)).abs() < 1e-9 * parts, "{parts} {found:?}");
+        assert!((sum - found.error.powi(2)).abs() < 1e-9 * sum, "{sum} {found:?}");
     }
 }
 
@@ -124,7 +124,7 @@ fn values_without_scatter_or_too_few_of_them_have_no_fit() {
 #[test]
 fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     let mut noise = super::super::noise::Noise::of(29);
-    let (mut few, mut reported, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
+    let (mut few, mut reported, mut questions, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
     for _ in 0..600 {
         // Two settings in four cells, three blocks, a start of each setting in a block; a fifth of
         // the values is missing.
@@ -145,9 +145,9 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
         let Some(free) = fit(&rows, Components::Free) else { continue };
         few += usize::from(free.contrast(&weights).is_none_or(|it| it.degrees < 1.0));
         let Some(found) = effect(&rows, &weights, &[], 2.0) else { continue };
-        assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
-        asked += 1;
-        reported += u32::from(found.whole.p() < 0.05);
+        assert!(found.contrast.degrees >= 1.99, "{:?}", found.contrast);
+        questions += 1;
+        reported += u32::from(found.contrast.p() < 0.05);
         // Too few degrees of freedom: those of the blocks apply, with the larger error of both
         // fits.
         let Some(free) = free.contrast(&weights).filter(|it| it.degrees <= 0.999 * 2.0) else {
@@ -156,7 +156,7 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
         let bounded =
             fit(&rows, Components::Bounded).and_then(|it| it.contrast(&weights)).expect("a fit");
         let expected = Contrast { error: free.error.max(bounded.error), degrees: 2.0, ..bounded };
-        assert_eq!((found.whole, found.share), (expected, 1.0));
+        assert_eq!((found.contrast, found.share), (expected, 1.0));
         larger[usize::from(bounded.error > free.error)] += 1;
     }
     assert!(few > 0, "none had too few before");
@@ -166,7 +166,8 @@ fn effects_with_missing_values_keep_block_degrees_of_freedom() {
     );
     // 5 % plus three standard deviations.
     assert!(
-        f64::from(reported) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
-        "{reported} of {asked}"
+        f64::from(reported)
+            < 0.05 * f64::from(questions) + 3.0 * (0.0475 * f64::from(questions)).sqrt(),
+        "{reported} of {questions}"
     );
 }

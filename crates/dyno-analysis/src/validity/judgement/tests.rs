@@ -80,7 +80,7 @@ fn intervals() -> impl Iterator<Item = IntervalRecord> {
         let mut interval = IntervalRecord::empty("b01-001", start, Nanos(SECOND), &[]);
         interval.is_warmup = second == 0;
         let commits = if (5..7).contains(&second) { 0 } else { 1000 };
-        interval.transaction.record_n(8_000_000, commits).expect("the histogram grows");
+        interval.response_times.record_n(8_000_000, commits).expect("the histogram grows");
         interval
     })
 }

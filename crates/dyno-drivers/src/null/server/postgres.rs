@@ -425,9 +425,10 @@ const UNKNOWN_PORTAL: (&str, &str) = ("34000", "the portal does not exist");
 impl Prepared {
     fn new(sql: &[u8], shared: &Shared) -> Self {
         let kind = StatementKind::of(sql);
-        let said = shared.persona_answer(sql).map(|text| Columns::Single(Column::Constant(text)));
+        let by_persona =
+            shared.persona_answer(sql).map(|text| Columns::Single(Column::Constant(text)));
         let (columns, other) = match kind {
-            _ if said.is_some() => (said, Other::Tag(b"SELECT 1".to_vec())),
+            _ if by_persona.is_some() => (by_persona, Other::Tag(b"SELECT 1".to_vec())),
             StatementKind::Select => (Some(Columns::of(sql)), Other::Tag(Vec::new())),
             StatementKind::Other => other(sql),
             _ => (None, Other::Tag(Vec::new())),

@@ -57,14 +57,14 @@ impl<'a> Login<'a> {
     /// messages out of order.
     pub fn answer(
         &mut self,
-        asked: Authentication<'_>,
+        request: Authentication<'_>,
         derive: impl FnOnce(&str, &[u8], NonZeroU32) -> SaltedPassword,
         output: &mut Vec<u8>,
     ) -> Result<bool, OperationFailure> {
-        let is_scram = match asked {
+        let is_scram = match request {
             Authentication::Ok => self.scram.is_some(),
             _ => matches!(
-                asked,
+                request,
                 Authentication::Sasl(_)
                     | Authentication::SaslContinue(_)
                     | Authentication::SaslFinal(_)
@@ -74,7 +74,7 @@ impl<'a> Login<'a> {
         if self.binding == ChannelBinding::Require && !is_scram {
             return Err(self.unbound("the server did not ask for a SCRAM login"));
         }
-        match asked {
+        match request {
             Authentication::Ok if self.scram.is_some() && !self.is_server_verified => {
                 return Err(self.distrust(ScramError(
                     "it ended the login without proving that it knows the password",
@@ -206,13 +206,13 @@ mod tests {
     #[test]
     fn a_missing_password_is_reported_before_anything_is_sent() {
         let none = Secret::default();
-        for asked in [
+        for request in [
             Authentication::Cleartext,
             Authentication::Md5([0; 4]),
             Authentication::Sasl(b"SCRAM-SHA-256\0\0"),
         ] {
             let mut output = Vec::new();
-            let failure = login(&none).answer(asked, derive, &mut output).unwrap_err();
+            let failure = login(&none).answer(request, derive, &mut output).unwrap_err();
             assert_eq!(failure.kind, FailureKind::Authentication);
             assert!(failure.message.contains("none is given for user \"u\""), "{failure}");
             assert!(output.is_empty());
@@ -252,18 +252,18 @@ mod tests {
             ),
             (both, None, "not encrypted"),
         ];
-        for (asked, certificate, reason) in rows {
+        for (request, certificate, reason) in rows {
             let mut output = Vec::new();
             let mut login = login(&password).bound(ChannelBinding::Require, certificate);
-            let failure = login.answer(asked, derive, &mut output).unwrap_err();
+            let failure = login.answer(request, derive, &mut output).unwrap_err();
             assert_eq!(failure.kind, FailureKind::Authentication);
             assert!(failure.message.contains(reason), "{failure}");
             assert!(output.is_empty());
         }
-        let first = |binding, certificate: Option<&[u8]>, asked| {
+        let first = |binding, certificate: Option<&[u8]>, request| {
             let mut output = Vec::new();
             let mut login = login(&password).bound(binding, certificate.map(<[u8]>::to_vec));
-            login.answer(asked, derive, &mut output).unwrap();
+            login.answer(request, derive, &mut output).unwrap();
             // A begun SCRAM login does not allow another method either.
             let other = login.answer(Authentication::Cleartext, derive, &mut Vec::new());
             assert_eq!(other.is_err(), binding == ChannelBinding::Require);
@@ -271,22 +271,22 @@ mod tests {
         };
         let hash: Option<&[u8]> = Some(b"hash");
         let plain = Authentication::Sasl(b"SCRAM-SHA-256\0\0");
-        for (binding, certificate, asked, header) in [
+        for (binding, certificate, request, header) in [
             (ChannelBinding::Require, hash, both, "p=tls-server-end-point,,"),
             (ChannelBinding::Prefer, hash, both, "p=tls-server-end-point,,"),
             (ChannelBinding::Prefer, hash, plain, "y,,"),
             (ChannelBinding::Prefer, None, both, "n,,"),
             (ChannelBinding::Disable, hash, both, "n,,"),
         ] {
-            assert!(first(binding, certificate, asked).contains(header), "{binding:?}");
+            assert!(first(binding, certificate, request).contains(header), "{binding:?}");
         }
     }
 
     #[test]
     fn messages_out_of_order_violate_the_protocol() {
         let password = Secret::new("pw");
-        for asked in [Authentication::SaslContinue(b"r=x"), Authentication::SaslFinal(b"v=x")] {
-            let failure = login(&password).answer(asked, derive, &mut Vec::new()).unwrap_err();
+        for request in [Authentication::SaslContinue(b"r=x"), Authentication::SaslFinal(b"v=x")] {
+            let failure = login(&password).answer(request, derive, &mut Vec::new()).unwrap_err();
             assert_eq!(failure.kind, FailureKind::Protocol);
         }
     }
@@ -294,12 +294,12 @@ mod tests {
     #[test]
     fn unsupported_methods_are_named() {
         let password = Secret::new("pw");
-        for (asked, name) in [
+        for (request, name) in [
             (Authentication::Other(7), "GSSAPI"),
             (Authentication::Other(99), "method 99"),
             (Authentication::Sasl(b"OAUTHBEARER\0\0"), "SASL without SCRAM-SHA-256"),
         ] {
-            let failure = login(&password).answer(asked, derive, &mut Vec::new()).unwrap_err();
+            let failure = login(&password).answer(request, derive, &mut Vec::new()).unwrap_err();
             assert_eq!(failure.kind, FailureKind::Unsupported);
             assert!(failure.message.contains(name), "{failure}");
         }

@@ -84,8 +84,8 @@ mod tests {
         #[test]
         fn random_bytes_never_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let _ = hash(&bytes);
-            for place in [0, 4] {
-                if let Some(tag) = bytes.get_mut(place) {
+            for index in [0, 4] {
+                if let Some(tag) = bytes.get_mut(index) {
                     *tag = SEQUENCE;
                 }
             }

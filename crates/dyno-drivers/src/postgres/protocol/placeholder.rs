@@ -138,8 +138,8 @@ mod tests {
             let escapes = (sql.len() - template.text.len() - template.parameters()) as isize;
             prop_assert!(escapes >= 0);
             prop_assert_eq!(template.text.replace('?', ""), sql.replace('?', ""));
-            prop_assert!(template.places.is_sorted());
-            prop_assert_eq!(template.places.len(), template.parameters());
+            prop_assert!(template.positions.is_sorted());
+            prop_assert_eq!(template.positions.len(), template.parameters());
         }
     }
 }

@@ -225,9 +225,9 @@ fn a_silent_server_times_out_in_an_event_loop_as_well() {
     let reactor = Reactor::new().unwrap();
     let mut executor = Executor::new(reactor.clone());
     let answer = Rc::new(RefCell::new(None));
-    let place = Rc::clone(&answer);
+    let error_cell = Rc::clone(&answer);
     executor.spawn(async move {
-        *place.borrow_mut() = Connection::connect(&target, &Io::Reactor(reactor)).await.err();
+        *error_cell.borrow_mut() = Connection::connect(&target, &Io::Reactor(reactor)).await.err();
     });
     while executor.alive() > 0 {
         executor.turn(Duration::from_secs(1)).unwrap();

@@ -25,7 +25,7 @@ pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mu
 }
 
 /// Sends a command and measures it. `answer` receives its rows, if any.
-pub(super) async fn ask(
+pub(super) async fn send_command(
     session: &mut Session,
     kind: u16,
     address: &str,

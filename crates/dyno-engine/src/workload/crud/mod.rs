@@ -228,7 +228,7 @@ impl Crud {
         client.text.clear();
         if client.asks_application {
             application::address(CHECK, &client.table, None, &mut client.text);
-            application::ask(session, CHECK, &client.text, &mut answer).await?;
+            application::send_command(session, CHECK, &client.text, &mut answer).await?;
         } else {
             let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
             session
@@ -325,7 +325,9 @@ impl CrudClient {
     /// Sends the buffer.
     async fn send(&self, session: &mut Session, kind: u16) -> Result<Outcome, OperationFailure> {
         match self.asks_application {
-            true => application::ask(session, kind, &self.text, &mut Table::default()).await,
+            true => {
+                application::send_command(session, kind, &self.text, &mut Table::default()).await
+            }
             false => session.text(kind, &self.text).await,
         }
     }
@@ -424,14 +426,14 @@ impl Workload for Crud {
 
     /// A command sent on a broken connection may still be running when its client has reconnected,
     /// and may create or drop the table concurrently.
-    fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> AfterFailure {
+    fn after_failure(&self, client: &CrudClient, failure: &OperationFailure) -> AfterFailure {
         match failure.kind {
-            FailureKind::BadStatement if client.is_in_doubt => AfterFailure::GoesOn,
-            _ => AfterFailure::Policy,
+            FailureKind::BadStatement if client.is_in_doubt => AfterFailure::Continue,
+            _ => AfterFailure::RetryPolicy,
         }
     }
 
-    fn undivided(&self) -> Option<&'static str> {
+    fn reason_not_distributable(&self) -> Option<&'static str> {
         Some("its audit compares what one process has seen")
     }
 
@@ -444,9 +446,9 @@ impl Workload for Crud {
         if self.engine.keeps_data() {
             connection.query(self.engine.dialect().user_tables, &mut names).await?;
         }
-        let ours: HashSet<String> = self.tables.names().collect();
+        let created: HashSet<String> = self.tables.names().collect();
         let names = names.0.into_iter().flatten().flatten();
-        let found = names.filter(|name| ours.contains(name)).count() as u64;
+        let found = names.filter(|name| created.contains(name)).count() as u64;
         let states = lock(&self.states);
         let tables = format!("crud_1..{}", self.tables.clients);
         let count =

@@ -300,7 +300,7 @@ impl Workload for Tpcc {
         Transaction::ALL.map(Transaction::name).to_vec()
     }
 
-    fn name(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> u16 {
         self.mix.choose(&mut client.deck, sequence, random) as u16
     }
 
@@ -358,12 +358,12 @@ impl Workload for Tpcc {
         Ok(Contents { isolation, ..contents })
     }
 
-    fn notes(&self) -> Vec<u64> {
-        self.progress.notes()
+    fn export_counts(&self) -> Vec<u64> {
+        self.progress.export_counts()
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        self.progress.take_notes(notes);
+    fn import_counts(&self, exported: &[u64]) {
+        self.progress.import_counts(exported);
     }
 
     async fn audit(
@@ -372,7 +372,7 @@ impl Workload for Tpcc {
         facts: &AuditFacts<'_, Contents>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let (before, after) = (&facts.baseline, Self::contents(connection).await?);
-        let (done, open) = (self.progress.counts(), facts.open());
+        let (done, open) = (self.progress.counts(), facts.uncertain());
         let expected = before.order_numbers + done.new_orders as i64;
         let payments = before.payments + done.payments;
         let open_orders = (before.open_orders + done.new_orders).saturating_sub(done.delivered);
@@ -416,13 +416,13 @@ impl DataSet for Tables {
         self.schema.tables(&self.rows.size).into_iter().chain(ledger).collect()
     }
 
-    fn make(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+    fn create(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
         let procedures = procedures::remove(self.procedures).into_iter();
         let procedures = procedures.chain(procedures::create(self.procedures, self.row_lock));
         send(target, procedures.chain(self.schema.foreign_keys()))
     }
 
-    fn unmake(&self, target: &Target, _interrupts: &AtomicUsize) {
+    fn remove(&self, target: &Target, _interrupts: &AtomicUsize) {
         // What cannot be removed has no effect on tables or on other runs.
         let _ = send(target, procedures::remove(self.procedures));
     }

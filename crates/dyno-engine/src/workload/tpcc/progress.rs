@@ -73,13 +73,13 @@ impl WorkCounts {
         (UsedCount { touched: warehouses, all }, districts)
     }
 
-    /// Everything as numbers, for [`Self::take_notes`] in another process.
-    pub(super) fn notes(&self) -> Vec<u64> {
+    /// Everything as numbers, for [`Self::import_counts`] in another process.
+    pub(super) fn export_counts(&self) -> Vec<u64> {
         self.counters().into_iter().chain(&self.districts).map(read).collect()
     }
 
-    pub(super) fn take_notes(&self, notes: &[u64]) {
-        let (counts, districts) = notes.split_at(self.counters().len().min(notes.len()));
+    pub(super) fn import_counts(&self, exported: &[u64]) {
+        let (counts, districts) = exported.split_at(self.counters().len().min(exported.len()));
         for (counter, note) in self.counters().into_iter().zip(counts) {
             counter.fetch_add(*note, Ordering::Relaxed);
         }
@@ -112,7 +112,7 @@ mod tests {
         for it in [Effect::NewOrder(1, 2), Effect::NewOrder(3, 1), Effect::Delivery(7)] {
             other.add(it);
         }
-        all.take_notes(&other.notes());
+        all.import_counts(&other.export_counts());
         let Counts { new_orders, payments, delivered } = all.counts();
         assert_eq!((new_orders, payments, delivered), (4, 1, 7));
         let (warehouses, districts) = all.touched();

@@ -32,9 +32,9 @@ pub struct Terminal {
 type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// Passes each row to a function.
-struct Each<F>(F);
+struct RowVisitor<F>(F);
 
-impl<F: FnMut(&dyn Row)> RowSink for Each<F> {
+impl<F: FnMut(&dyn Row)> RowSink for RowVisitor<F> {
     fn row(&mut self, row: &dyn Row) {
         (self.0)(row);
     }
@@ -42,7 +42,7 @@ impl<F: FnMut(&dyn Row)> RowSink for Each<F> {
 
 /// The failure of a transaction that does not find a row it needs.
 #[cold]
-fn missing(kind: &str, parameters: &[Value<'_>]) -> OperationFailure {
+fn missing_row(kind: &str, parameters: &[Value<'_>]) -> OperationFailure {
     let values: Vec<_> = parameters.iter().filter_map(Value::to_text).collect();
     FailureKind::BadStatement
         .failure(format!("`{kind}` found no usable row for ({})", values.join(", ")))
@@ -50,7 +50,7 @@ fn missing(kind: &str, parameters: &[Value<'_>]) -> OperationFailure {
 
 /// Without row locks, another order may have taken the number that was read: the transaction is
 /// repeated.
-fn taken(failure: OperationFailure) -> OperationFailure {
+fn number_taken(failure: OperationFailure) -> OperationFailure {
     match failure.kind {
         FailureKind::DuplicateKey => FailureKind::Conflict.failure(failure.message),
         _ => failure,
@@ -58,15 +58,15 @@ fn taken(failure: OperationFailure) -> OperationFailure {
 }
 
 /// Executes a statement, and takes something out of its only row.
-async fn one<T>(
+async fn query_one<T>(
     session: &mut Session,
     (index, kind): (usize, Kind),
     parameters: &[Value<'_>],
     take: impl Fn(&dyn Row) -> Option<T>,
 ) -> Result<T> {
-    let mut taken = None;
-    session.execute(index, parameters, &mut Each(|row: &dyn Row| taken = take(row))).await?;
-    taken.ok_or_else(|| missing(kind.name(), parameters))
+    let mut value = None;
+    session.execute(index, parameters, &mut RowVisitor(|row: &dyn Row| value = take(row))).await?;
+    value.ok_or_else(|| missing_row(kind.name(), parameters))
 }
 
 /// The same for a statement that is the only one of its kind.
@@ -76,15 +76,15 @@ async fn get<T>(
     parameters: &[Value<'_>],
     take: impl Fn(&dyn Row) -> Option<T>,
 ) -> Result<T> {
-    one(session, (kind as usize, kind), parameters, take).await
+    query_one(session, (kind as usize, kind), parameters, take).await
 }
 
 /// The number that a procedure returns.
 async fn result(session: &mut Session, call: Call, parameters: &[Value<'_>]) -> Result<i64> {
     let mut result = None;
-    let mut take = Each(|row: &dyn Row| result = integer(row, 0));
+    let mut take = RowVisitor(|row: &dyn Row| result = integer(row, 0));
     session.execute(call as usize, parameters, &mut take).await?;
-    result.ok_or_else(|| missing(call.name(), parameters))
+    result.ok_or_else(|| missing_row(call.name(), parameters))
 }
 
 async fn run(session: &mut Session, kind: Kind, parameters: &[Value<'_>]) -> Result<Outcome> {
@@ -195,8 +195,8 @@ impl Terminal {
         }
         let [w, d, c] = [warehouse, district, customer].map(Integer);
         let values = [w, d, c, Integer(is_local.into()), Value::Text(&self.text)];
-        match result(session, call, &values).await.map_err(taken)? {
-            found if found != expected => Err(missing(call.name(), &values)),
+        match result(session, call, &values).await.map_err(number_taken)? {
+            found if found != expected => Err(missing_row(call.name(), &values)),
             0 => Ok(Effect::Nothing),
             _ => Ok(Effect::NewOrder(warehouse, district)),
         }
@@ -226,7 +226,7 @@ impl Terminal {
         let is_local = lines.iter().all(|line| line.supply == warehouse);
         let (count, is_local) = (Integer(lines.len() as i64), Integer(is_local.into()));
         let row = [Integer(id), d, w, Integer(customer), count, is_local];
-        run(session, Kind::InsertOrder, &row).await.map_err(taken)?;
+        run(session, Kind::InsertOrder, &row).await.map_err(number_taken)?;
         run(session, Kind::InsertNewOrder, &[Integer(id), d, w]).await?;
         for (number, line) in (1..).zip(lines) {
             if !self.order(session, (warehouse, district, id), number, line).await? {
@@ -247,14 +247,15 @@ impl Terminal {
         use Value::Integer;
         let Line { item, supply, quantity } = *line;
         let mut price = None;
-        let mut found = Each(|row: &dyn Row| price = cents(&row.get(0)));
+        let mut found = RowVisitor(|row: &dyn Row| price = cents(&row.get(0)));
         session.execute(Kind::Item as usize, &[Integer(item)], &mut found).await?;
         let Some(price) = price else { return Ok(false) };
         let key = [Integer(supply), Integer(item)];
         let stock = |row: &dyn Row| Some((integer(row, 0)?, text(row, 1)?));
-        let (held, info) = one(session, (stock_for(district), Kind::Stock), &key, stock).await?;
-        let refill = if held >= quantity + 10 { 0 } else { 91 };
-        let (left, is_remote) = (held - quantity + refill, supply != warehouse);
+        let (stocked, info) =
+            query_one(session, (stock_for(district), Kind::Stock), &key, stock).await?;
+        let refill = if stocked >= quantity + 10 { 0 } else { 91 };
+        let (left, is_remote) = (stocked - quantity + refill, supply != warehouse);
         let [s, i] = key;
         let update = [Integer(left), Integer(quantity), Integer(is_remote.into()), s, i];
         run(session, Kind::UpdateStock, &update).await?;
@@ -274,11 +275,11 @@ impl Terminal {
         let warehouse = get(session, Kind::Warehouse, &[w], |row| text(row, 0)).await?;
         run(session, Kind::PayDistrict, &[amount.value(), w, d]).await?;
         let district = get(session, Kind::District, &[w, d], |row| text(row, 0)).await?;
-        let place = [payment.customer_warehouse, payment.customer_district];
-        let customer = self.customer(session, place, payment.customer).await?;
+        let district_key = [payment.customer_warehouse, payment.customer_district];
+        let customer = self.customer(session, district_key, payment.customer).await?;
         self.pay(session, payment, customer).await?;
         let data = format!("{warehouse}    {district}");
-        let [c_w, c_d] = place.map(Integer);
+        let [c_w, c_d] = district_key.map(Integer);
         let row = [Integer(customer), c_d, c_w, d, w, amount.value(), Value::Text(&data)];
         run(session, Kind::InsertHistory, &row).await?;
         Ok(())
@@ -323,7 +324,7 @@ impl Terminal {
     async fn customer(
         &mut self,
         session: &mut Session,
-        place: [i64; 2],
+        district_key: [i64; 2],
         customer: Customer,
     ) -> Result<i64> {
         let name = match customer {
@@ -331,13 +332,13 @@ impl Terminal {
             Customer::Name(name) => name,
         };
         last_name(name, &mut self.text);
-        let [w, d] = place.map(Value::Integer);
+        let [w, d] = district_key.map(Value::Integer);
         let parameters = [w, d, Value::Text(&self.text)];
         let mut numbers = Vec::new();
-        let mut all = Each(|row: &dyn Row| numbers.extend(integer(row, 0)));
+        let mut all = RowVisitor(|row: &dyn Row| numbers.extend(integer(row, 0)));
         session.execute(Kind::CustomersByName as usize, &parameters, &mut all).await?;
         let middle = numbers.get(numbers.len().saturating_sub(1) / 2);
-        middle.copied().ok_or_else(|| missing(Kind::CustomersByName.name(), &parameters))
+        middle.copied().ok_or_else(|| missing_row(Kind::CustomersByName.name(), &parameters))
     }
 
     async fn order_status(
@@ -346,9 +347,9 @@ impl Terminal {
         warehouse: i64,
         status: &OrderStatus,
     ) -> Result<()> {
-        let place = [warehouse, status.district];
-        let customer = self.customer(session, place, status.customer).await?;
-        let [w, d] = place.map(Value::Integer);
+        let district_key = [warehouse, status.district];
+        let customer = self.customer(session, district_key, status.customer).await?;
+        let [w, d] = district_key.map(Value::Integer);
         let key = [w, d, Value::Integer(customer)];
         run(session, Kind::CustomerBalance, &key).await?;
         let order = get(session, Kind::LastOrder, &key, |row| integer(row, 0)).await?;
@@ -363,7 +364,7 @@ impl Terminal {
         let mut delivered = 0;
         for d in (1..=DISTRICTS).map(Integer) {
             let mut oldest = None;
-            let mut found = Each(|row: &dyn Row| oldest = integer(row, 0));
+            let mut found = RowVisitor(|row: &dyn Row| oldest = integer(row, 0));
             session.execute(Kind::OldestOrder as usize, &[w, d], &mut found).await?;
             // A district without open orders is left out (clause 2.7.4.2).
             let Some(oldest) = oldest.map(Integer) else { continue };

@@ -4,7 +4,7 @@ use crate::distribution::Distribution;
 use crate::random::Random;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::checksum::fnv1a;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -67,7 +67,7 @@ pub(super) struct Records {
     readable: AtomicU64,
     inserted: Mutex<Inserted>,
     /// With several generators: whose inserts are known.
-    share: OnceLock<GeneratorShare>,
+    subset: OnceLock<ClientSubset>,
 }
 
 #[derive(Debug)]
@@ -75,46 +75,46 @@ struct Inserted {
     /// The next number that nobody has tried to insert.
     next: u64,
     /// Numbers whose client ended without knowing whether they were inserted.
-    open: Vec<u64>,
+    uncertain: Vec<u64>,
     /// Existing records above one that may not exist yet.
     ahead: BTreeSet<u64>,
     acknowledged: u64,
     /// Those of other generators whose outcome nobody knows.
-    open_elsewhere: u64,
+    uncertain_elsewhere: u64,
 }
 
 impl Records {
     pub(super) fn new(loaded: u64) -> Self {
         let inserted = Inserted {
             next: loaded,
-            open: Vec::new(),
+            uncertain: Vec::new(),
             ahead: BTreeSet::new(),
             acknowledged: 0,
-            open_elsewhere: 0,
+            uncertain_elsewhere: 0,
         };
-        let (readable, share) = (AtomicU64::new(loaded), OnceLock::new());
-        Self { loaded, readable, inserted: Mutex::new(inserted), share }
+        let (readable, subset) = (AtomicU64::new(loaded), OnceLock::new());
+        Self { loaded, readable, inserted: Mutex::new(inserted), subset }
     }
 
     /// Sets which of the clients are those of this process.
-    pub(super) fn drive(&self, share: GeneratorShare) {
-        let _ = self.share.set(share);
+    pub(super) fn set_subset(&self, subset: ClientSubset) {
+        let _ = self.subset.set(subset);
     }
 
     /// The number of a record among those of all generators, from which its key is made. The
     /// numbers of inserted records are divided among the generators.
     pub(super) fn number(&self, record: u64) -> u64 {
-        match (record.checked_sub(self.loaded), self.share.get()) {
-            (Some(inserted), Some(share)) => self.loaded + share.item(inserted),
+        match (record.checked_sub(self.loaded), self.subset.get()) {
+            (Some(inserted), Some(subset)) => self.loaded + subset.item(inserted),
             _ => record,
         }
     }
 
     /// Adds what another generator's clients inserted.
-    pub(super) fn add(&self, acknowledged: u64, open: u64) {
+    pub(super) fn add(&self, acknowledged: u64, uncertain: u64) {
         let mut inserted = lock(&self.inserted);
         inserted.acknowledged += acknowledged;
-        inserted.open_elsewhere += open;
+        inserted.uncertain_elsewhere += uncertain;
     }
 
     pub(super) fn readable(&self) -> u64 {
@@ -122,9 +122,9 @@ impl Records {
     }
 
     /// A number to insert, which no other client has.
-    pub(super) fn take(&self) -> u64 {
+    pub(super) fn reserve(&self) -> u64 {
         let mut inserted = lock(&self.inserted);
-        inserted.open.pop().unwrap_or_else(|| {
+        inserted.uncertain.pop().unwrap_or_else(|| {
             inserted.next += 1;
             inserted.next - 1
         })
@@ -143,20 +143,20 @@ impl Records {
     }
 
     /// A client ends before it knows whether its record exists; another client tries again.
-    pub(super) fn give_back(&self, record: u64) {
-        lock(&self.inserted).open.push(record);
+    pub(super) fn return_record(&self, record: u64) {
+        lock(&self.inserted).uncertain.push(record);
     }
 
     /// Acknowledged inserts, and those whose outcome nobody knows.
     pub(super) fn inserted(&self) -> (u64, u64) {
         let inserted = lock(&self.inserted);
-        (inserted.acknowledged, inserted.open_elsewhere + inserted.open.len() as u64)
+        (inserted.acknowledged, inserted.uncertain_elsewhere + inserted.uncertain.len() as u64)
     }
 }
 
 /// Which record a request chooses.
 #[derive(Debug, Clone)]
-pub(super) enum Requests {
+pub(super) enum RequestDistribution {
     Uniform,
     /// Zipf's law over hashed ranks.
     Zipfian(Distribution),
@@ -177,7 +177,7 @@ pub(super) enum Requests {
     },
 }
 
-impl Requests {
+impl RequestDistribution {
     pub(super) fn build(options: &WorkloadOptions) -> Self {
         match options.text("requestdistribution") {
             "zipfian" => Self::Zipfian(Distribution::zipfian(EXPONENT)),
@@ -248,7 +248,7 @@ mod tests {
     const CHI_SQUARE_MAX: f64 = 1_143.0;
 
     /// Chi-square of a million draws against the share of each record.
-    fn chi_square(requests: &Requests, readable: u64, shares: &[f64]) -> f64 {
+    fn chi_square(requests: &RequestDistribution, readable: u64, shares: &[f64]) -> f64 {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "the shares are complete");
         let mut counts = vec![0_u32; shares.len()];
         let mut random = Random::new(5, Stream::Transaction, 0, 0);
@@ -290,22 +290,22 @@ mod tests {
         let hotspot: Vec<f64> =
             (0..RECORDS).map(|at| if at < 200 { 0.8 / 200.0 } else { 0.2 / 800.0 }).collect();
         let even = vec![1.0 / RECORDS as f64; RECORDS as usize];
-        let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
-        let exponential = Requests::Exponential { mean: EXPONENTIAL_MEAN };
+        let hot = RequestDistribution::Hotspot { data: 0.2, operations: 0.8 };
+        let exponential = RequestDistribution::Exponential { mean: EXPONENTIAL_MEAN };
         let decay = 1.0 / (EXPONENTIAL_MEAN * RECORDS as f64);
         let all = 1.0 - (-decay * RECORDS as f64).exp();
         let share = |distance: u64| (-decay * distance as f64).exp() * -(-decay).exp_m1() / all;
         let distances: Vec<f64> = (0..RECORDS).rev().map(share).collect();
         for (requests, shares) in [
-            (Requests::Uniform, even.clone()),
+            (RequestDistribution::Uniform, even.clone()),
             (exponential, distances),
-            (Requests::Zipfian(zipfian()), hashed()),
-            (Requests::Latest(zipfian()), latest),
+            (RequestDistribution::Zipfian(zipfian()), hashed()),
+            (RequestDistribution::Latest(zipfian()), latest),
             (hot, hotspot),
         ] {
             let chi = chi_square(&requests, RECORDS, &shares);
             assert!(chi < CHI_SQUARE_MAX, "{requests:?}: chi-square {chi}");
-            if !matches!(requests, Requests::Uniform) {
+            if !matches!(requests, RequestDistribution::Uniform) {
                 let chi = chi_square(&requests, RECORDS, &even);
                 assert!(chi > 10.0 * CHI_SQUARE_MAX, "{requests:?} is not uniform: {chi}");
             }
@@ -315,10 +315,12 @@ mod tests {
     #[test]
     fn sequential_cycles_records_and_exponential_prefers_newest() {
         let mut random = Random::new(5, Stream::Transaction, 0, 0);
-        let mut draw = |requests: &Requests, turn| requests.draw(&mut random, turn, 10, 12);
-        let turns: Vec<u64> = (0..25).map(|turn| draw(&Requests::Sequential, turn)).collect();
+        let mut draw =
+            |requests: &RequestDistribution, turn| requests.draw(&mut random, turn, 10, 12);
+        let turns: Vec<u64> =
+            (0..25).map(|turn| draw(&RequestDistribution::Sequential, turn)).collect();
         assert_eq!(turns, (0..25).map(|turn| turn % 12).collect::<Vec<_>>());
-        let exponential = Requests::Exponential { mean: EXPONENTIAL_MEAN };
+        let exponential = RequestDistribution::Exponential { mean: EXPONENTIAL_MEAN };
         let newest = (0..10_000).filter(|_| draw(&exponential, 0) >= 10).count();
         // 1 - exp(-2 / 2.86) of all, divided by the share of distances below 12; four deviations.
         assert!(newest.abs_diff(5_110) < 200, "{newest}");
@@ -338,12 +340,12 @@ mod tests {
     #[test]
     fn all_requests_reach_inserted_records_and_never_others() {
         let zipfian = || Distribution::zipfian(EXPONENT);
-        let hot = Requests::Hotspot { data: 0.2, operations: 0.8 };
+        let hot = RequestDistribution::Hotspot { data: 0.2, operations: 0.8 };
         let all = [
-            Requests::Uniform,
-            Requests::Zipfian(zipfian()),
-            Requests::Latest(zipfian()),
-            Requests::Sequential,
+            RequestDistribution::Uniform,
+            RequestDistribution::Zipfian(zipfian()),
+            RequestDistribution::Latest(zipfian()),
+            RequestDistribution::Sequential,
             hot,
         ];
         for requests in all {
@@ -362,9 +364,9 @@ mod tests {
     #[test]
     fn an_insert_takes_hashes_of_one_record_only() {
         for readable in 10..45 {
-            let places = |readable| (0..20_000).map(move |at| record_of(hash(at), 10, readable));
+            let records = |readable| (0..20_000).map(move |at| record_of(hash(at), 10, readable));
             let moved: BTreeSet<(u64, u64)> =
-                places(readable).zip(places(readable + 1)).filter(|(a, b)| a != b).collect();
+                records(readable).zip(records(readable + 1)).filter(|(a, b)| a != b).collect();
             assert_eq!(moved.len(), 1, "{readable}: {moved:?}");
             assert!(moved.iter().all(|(_, to)| *to == readable), "{moved:?}");
         }
@@ -388,16 +390,16 @@ mod tests {
         let mut numbers = BTreeSet::new();
         for generator in 0..3 {
             let records = Records::new(10);
-            records.drive(GeneratorShare::new(7, generator, 3));
+            records.set_subset(ClientSubset::new(7, generator, 3));
             assert_eq!([0, 9].map(|record| records.number(record)), [0, 9]);
-            let share = u64::from(GeneratorShare::new(7, generator, 3).count());
-            let own = (0..share * 4).map(|_| records.number(records.take()));
+            let clients = u64::from(ClientSubset::new(7, generator, 3).count());
+            let own = (0..clients * 4).map(|_| records.number(records.reserve()));
             own.for_each(|number| assert!(numbers.insert(number), "{number} twice"));
         }
         assert_eq!(numbers, (10..10 + 7 * 4).collect::<BTreeSet<u64>>());
         let all = Records::new(10);
-        all.drive(GeneratorShare::whole(7));
-        assert_eq!(all.number(all.take()), 10);
+        all.set_subset(ClientSubset::whole(7));
+        assert_eq!(all.number(all.reserve()), 10);
         all.add(5, 2);
         assert_eq!(all.inserted(), (5, 2));
     }
@@ -405,16 +407,16 @@ mod tests {
     #[test]
     fn records_become_readable_in_order_of_their_numbers() {
         let records = Records::new(10);
-        let [a, b, c] = [records.take(), records.take(), records.take()];
+        let [a, b, c] = [records.reserve(), records.reserve(), records.reserve()];
         assert_eq!([a, b, c], [10, 11, 12]);
         records.acknowledge(c);
         records.acknowledge(b);
         assert_eq!((records.readable(), records.inserted()), (10, (2, 0)));
-        records.give_back(a);
+        records.return_record(a);
         assert_eq!(records.inserted(), (2, 1));
-        assert_eq!(records.take(), a, "another client tries the same number");
+        assert_eq!(records.reserve(), a, "another client tries the same number");
         records.acknowledge(a);
         assert_eq!((records.readable(), records.inserted()), (13, (3, 0)));
-        assert_eq!(records.take(), 13);
+        assert_eq!(records.reserve(), 13);
     }
 }

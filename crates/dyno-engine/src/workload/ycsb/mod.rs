@@ -24,10 +24,10 @@ use crate::text::intern;
 use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadOptions;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use keys::{EXPONENT, KeyFormat, Records, Requests};
+use keys::{EXPONENT, KeyFormat, Records, RequestDistribution};
 use operation::Operation;
 pub(super) use options::{Preset, descriptions};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ struct Statements {
 pub struct Ycsb {
     /// Operations with the sum of the shares up to and with each; the last is the sum of all.
     mix: Vec<(Operation, f64)>,
-    requests: Requests,
+    requests: RequestDistribution,
     scan_lengths: Distribution,
     scan_range: (i64, i64),
     statements: Statements,
@@ -89,7 +89,7 @@ pub struct YcsbClient {
 impl Drop for YcsbClient {
     fn drop(&mut self) {
         if let Some(record) = self.pending {
-            self.records.give_back(record);
+            self.records.return_record(record);
         }
     }
 }
@@ -132,7 +132,7 @@ impl Ycsb {
         let has_ledger = options.boolean("ledger");
         let dialect = setting.engine.dialect();
         Ok(Self {
-            requests: Requests::build(options),
+            requests: RequestDistribution::build(options),
             scan_lengths: match options.text("scanlengthdistribution") {
                 "zipfian" => Distribution::zipfian(EXPONENT),
                 _ => Distribution::Uniform,
@@ -223,7 +223,7 @@ impl Ycsb {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<()> {
-        let record = *client.pending.get_or_insert_with(|| self.records.take());
+        let record = *client.pending.get_or_insert_with(|| self.records.reserve());
         let YcsbClient { key, values, .. } = client;
         self.data.keys.write(self.records.number(record), key);
         for (field, value) in values.iter_mut().enumerate() {
@@ -366,7 +366,12 @@ impl Workload for Ycsb {
         self.mix.iter().map(|(operation, _)| operation.name()).collect()
     }
 
-    fn name(&self, _client: &mut YcsbClient, _sequence: u64, random: &mut Random) -> u16 {
+    fn transaction_name(
+        &self,
+        _client: &mut YcsbClient,
+        _sequence: u64,
+        random: &mut Random,
+    ) -> u16 {
         self.choose(random) as u16
     }
 
@@ -393,17 +398,17 @@ impl Workload for Ycsb {
         result.map_err(|failure| FailureKind::Conflict.failure(failure.message))
     }
 
-    fn drive(&self, share: GeneratorShare) {
-        self.records.drive(share);
+    fn set_subset(&self, subset: ClientSubset) {
+        self.records.set_subset(subset);
     }
 
-    fn notes(&self) -> Vec<u64> {
+    fn export_counts(&self) -> Vec<u64> {
         let (acknowledged, open) = self.records.inserted();
         vec![acknowledged, open]
     }
 
-    fn take_notes(&self, notes: &[u64]) {
-        if let [acknowledged, open] = *notes {
+    fn import_counts(&self, exported: &[u64]) {
+        if let [acknowledged, open] = *exported {
             self.records.add(acknowledged, open);
         }
     }

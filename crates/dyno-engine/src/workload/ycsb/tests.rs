@@ -118,30 +118,30 @@ fn each_audit_check_detects_its_kind_of_corruption() {
         let is_violated = |check: &AuditCheck| check.verdict() == AuditVerdict::Violated;
         checks.iter().map(is_violated).collect::<Vec<bool>>()
     };
-    let [none, rows, checksum, place] =
+    let [none, rows, checksum, misplaced] =
         [[false; 3], [true, false, false], [false, true, false], [false, false, true]];
     for (change, expected) in [
         ("SELECT 1".to_owned(), none),
         (format!("DELETE FROM usertable WHERE ycsb_key = '{key}'"), rows),
         (format!("UPDATE usertable SET field3 = 'x' || field3 WHERE ycsb_key = '{key}'"), checksum),
         (format!("UPDATE usertable SET field3 = '' WHERE ycsb_key = '{key}'"), checksum),
-        (format!("UPDATE usertable SET field3 = field4 WHERE ycsb_key = '{key}'"), place),
+        (format!("UPDATE usertable SET field3 = field4 WHERE ycsb_key = '{key}'"), misplaced),
         (
             format!(
                 "UPDATE usertable SET field3 = (SELECT field3 FROM usertable WHERE ycsb_key = \
                  '{other}') WHERE ycsb_key = '{key}'"
             ),
-            place,
+            misplaced,
         ),
     ] {
         assert_eq!(violated(&change), expected, "{change}");
     }
     // An acknowledged insert that is not there, and one whose outcome nobody knows.
     let mut client = ycsb.client(ClientId(0));
-    client.pending = Some(ycsb.records.take());
+    client.pending = Some(ycsb.records.reserve());
     drop(client);
     assert_eq!(violated("SELECT 1"), none, "it may be missing");
-    ycsb.records.acknowledge(ycsb.records.take());
+    ycsb.records.acknowledge(ycsb.records.reserve());
     assert_eq!(violated("SELECT 1"), rows, "it must be there");
     drop(std::fs::remove_dir_all(&folder));
 }

@@ -48,7 +48,7 @@ enum Damage {
     /// It is NULL, too short, or its checksum is wrong.
     Checksum,
     /// It was written to another key or field.
-    Place,
+    Misplaced,
 }
 
 fn check(value: &[u8], key: &[u8], field: usize) -> Result<(), Damage> {
@@ -61,7 +61,7 @@ fn check(value: &[u8], key: &[u8], field: usize) -> Result<(), Damage> {
     let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<usize>().ok();
     match (parts.next(), parts.next().and_then(number)) {
         (Some(found), Some(at)) if found == key && at == field => Ok(()),
-        _ => Err(Damage::Place),
+        _ => Err(Damage::Misplaced),
     }
 }
 
@@ -89,7 +89,7 @@ impl RowSink for Checked {
             match check(bytes(&row.get(field + 1)), bytes(&key), field) {
                 Ok(()) => {}
                 Err(Damage::Checksum) => self.damaged += 1,
-                Err(Damage::Place) => self.misplaced += 1,
+                Err(Damage::Misplaced) => self.misplaced += 1,
             }
         }
     }
@@ -114,8 +114,8 @@ mod tests {
             let value = value(key, 10, length);
             assert_eq!(value.len(), length, "{value}");
             assert_eq!(check(value.as_bytes(), key.as_bytes(), 10), Ok(()));
-            assert_eq!(check(value.as_bytes(), b"user13", 10), Err(Damage::Place));
-            assert_eq!(check(value.as_bytes(), key.as_bytes(), 1), Err(Damage::Place));
+            assert_eq!(check(value.as_bytes(), b"user13", 10), Err(Damage::Misplaced));
+            assert_eq!(check(value.as_bytes(), key.as_bytes(), 1), Err(Damage::Misplaced));
         }
     }
 

@@ -24,7 +24,7 @@ struct Commits {
 impl Listener for Commits {
     fn interval(&mut self, interval: &IntervalRecord) {
         let commits = if interval.is_warmup { &mut self.warm_up } else { &mut self.measured };
-        *commits += interval.transaction.len();
+        *commits += interval.response_times.len();
     }
 }
 

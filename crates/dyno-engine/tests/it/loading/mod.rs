@@ -1,5 +1,5 @@
 //! Loading of tables, and tables that grow.
 
-mod divided;
+mod distributed;
 mod growth;
 mod rejected_statistics;

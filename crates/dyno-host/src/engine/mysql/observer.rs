@@ -156,16 +156,17 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> QueryResult<Wat
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
     // A proxy greets with a version of its own.
     let version = session.first("SELECT VERSION()")?.unwrap_or_default();
-    let asks = asks(Product::recognised(Engine::Mysql, &version, &[]));
+    let queries = queries_of(Product::recognised(Engine::Mysql, &version, &[]));
     let has_own_thread = session
         .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
         .first()
         .is_none_or(|(_, handling)| handling == "one-thread-per-connection");
-    let thread = session.first(asks.thread).ok().flatten().and_then(|thread| thread.parse().ok());
+    let thread =
+        session.first(queries.thread).ok().flatten().and_then(|thread| thread.parse().ok());
     let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
     let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
-    let history = asks.history.filter(|history| session.first(history).is_ok());
-    let size = session.first(asks.size).is_ok().then_some(asks.size);
+    let history = queries.history.filter(|history| session.first(history).is_ok());
+    let size = session.first(queries.size).is_ok().then_some(queries.size);
     let status = Status {
         session,
         connection,
@@ -266,7 +267,7 @@ struct ProductQueries {
     history: Option<&'static str>,
 }
 
-fn asks(product: Product) -> ProductQueries {
+fn queries_of(product: Product) -> ProductQueries {
     match product {
         Product::Mariadb => ProductQueries {
             thread: "SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()",

@@ -124,8 +124,8 @@ pub(super) const SETTINGS: EngineSettings = EngineSettings {
     read,
     listed,
     find,
-    is_same: |_, asked, found| is_same(asked, &found.value),
-    is_rounded: |name, asked, found, all| is_rounded(name, asked, &found.value, all),
+    is_same: |_, requested, found| is_same(requested, &found.value),
+    is_rounded: |name, requested, found, all| is_rounded(name, requested, &found.value, all),
     size: |_, digits, letter| Some(format!("{digits}{letter}")),
     is_value: |_| true,
     spare,
@@ -186,24 +186,24 @@ const BLOCK_MAX: u64 = 1 << 20;
 /// Sizes are rounded to a block whose size is a power of two; the buffer pool is rounded up to a
 /// multiple of its chunks (MySQL manual, "Configuring InnoDB Buffer Pool Size"). A clamped value is
 /// not a rounded one, nor is a number that is not a size.
-fn is_rounded(name: &str, asked: &str, found: &str, all: &FoundSettings) -> bool {
+fn is_rounded(name: &str, requested: &str, found: &str, all: &FoundSettings) -> bool {
     let whole =
         |text: &str| number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
-    let (Some(asked), Some(found)) = (whole(asked), whole(found)) else { return false };
+    let (Some(requested), Some(found)) = (whole(requested), whole(found)) else { return false };
     if name == "innodb_buffer_pool_size" {
         let value = |name: &str| {
             all.get(name).and_then(|setting| whole(&setting.value)).unwrap_or(1).max(1)
         };
         let step = value("innodb_buffer_pool_chunk_size")
             .saturating_mul(value("innodb_buffer_pool_instances"));
-        if found > asked && found - asked < step && found % step == 0 {
+        if found > requested && found - requested < step && found % step == 0 {
             return true;
         }
     }
     let is_size =
         ["size", "buffer", "packet", "stack", "memory"].iter().any(|word| name.contains(word));
     let block = (1 << found.trailing_zeros().min(63)).min(BLOCK_MAX);
-    is_size && found > 0 && asked >= block && asked.abs_diff(found) < block
+    is_size && found > 0 && requested >= block && requested.abs_diff(found) < block
 }
 
 /// A number with suffixes for powers of 1024. Exact for whole numbers below 2^64.
@@ -221,12 +221,12 @@ fn number(text: &str) -> Option<f64> {
     Some(number * 1024_f64.powi(i32::try_from(power).ok()?))
 }
 
-fn is_same(asked: &str, found: &str) -> bool {
-    if let (Some(asked), Some(found)) = (number(asked), number(found)) {
-        return is_close(asked, found);
+fn is_same(requested: &str, found: &str) -> bool {
+    if let (Some(requested), Some(found)) = (number(requested), number(found)) {
+        return is_close(requested, found);
     }
-    if let (Some(asked), Some(found)) = (boolean(asked), boolean(found)) {
-        return asked == found;
+    if let (Some(requested), Some(found)) = (boolean(requested), boolean(found)) {
+        return requested == found;
     }
     // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are equal; the server renamed utf8 to
     // utf8mb3.
@@ -243,8 +243,8 @@ fn is_same(asked: &str, found: &str) -> bool {
     let words = |text: &str| {
         text.split(',').map(word).filter(|item| !item.is_empty()).collect::<BTreeSet<_>>()
     };
-    let (asked, found) = (words(asked), words(found));
+    let (requested, found) = (words(requested), words(found));
     // For switches such as `mrr=on` only some are given, but the server returns all.
-    let are_switches = !asked.is_empty() && asked.iter().all(|item| item.contains('='));
-    asked == found || are_switches && asked.is_subset(&found)
+    let are_switches = !requested.is_empty() && requested.iter().all(|item| item.contains('='));
+    requested == found || are_switches && requested.is_subset(&found)
 }

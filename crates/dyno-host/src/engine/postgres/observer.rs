@@ -35,14 +35,15 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> QueryResult<Watc
         .collect();
     let has = |view: &str| views.iter().any(|known| known == view);
     let databases = listed(databases);
-    let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
-    parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
+    let mut queries =
+        vec![view_query("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
+    queries.extend(VIEWS.iter().filter(|view| has(view)).map(|view| view_query(view, "")));
     let size =
         "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
-    parts.push(format!("{size} WHERE datname IN ({databases})"));
+    queries.push(format!("{size} WHERE datname IN ({databases})"));
     if has("pg_stat_io") {
         // Per kind of process, over all objects and contexts.
-        parts.push(
+        queries.push(
             "SELECT 'pg_stat_io.' || replace(s.backend_type, ' ', '_') || '.' || e.key, sum(e.value::numeric)::text \
              FROM pg_catalog.pg_stat_io AS s, jsonb_each_text(to_jsonb(s)) AS e \
              WHERE e.key IN ('reads', 'writes', 'extends', 'hits', 'evictions', 'fsyncs', 'writebacks') \
@@ -50,7 +51,7 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> QueryResult<Watc
                 .to_owned(),
         );
     }
-    let counters = parts.join(" UNION ALL ");
+    let counters = queries.join(" UNION ALL ");
     Ok((Box::new(Statistics { session, counters }), process))
 }
 
@@ -95,9 +96,9 @@ impl Observed for Statistics {
     }
 }
 
-/// A view as pairs of name and value through JSON, so that the columns of every version appear
-/// under their names.
-fn part(view: &str, condition: &str) -> String {
+/// A query that returns a view as pairs of name and value through JSON, so that the columns of
+/// every version appear under their names.
+fn view_query(view: &str, condition: &str) -> String {
     format!(
         "SELECT '{view}.' || e.key, e.value FROM pg_catalog.{view} AS s, jsonb_each_text(to_jsonb(s)) AS e {condition}"
     )

@@ -65,7 +65,7 @@ pub(super) const SETTINGS: EngineSettings = EngineSettings {
     listed: str::to_owned,
     find: by_name,
     is_same,
-    is_rounded: |_, asked, found, _| is_rounded(asked, found),
+    is_rounded: |_, requested, found, _| is_rounded(requested, found),
     size: |_, digits, letter| match letter {
         "k" | "K" => Some(format!("{digits}kB")),
         letter => Some(format!("{digits}{}B", letter.to_ascii_uppercase())),
@@ -88,40 +88,45 @@ fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
 
 /// PostgreSQL manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of
 /// the parameter's own unit.
-fn is_rounded(asked: &str, found: &Setting) -> bool {
-    let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>()) else {
+fn is_rounded(requested: &str, found: &Setting) -> bool {
+    let (Some(requested), Ok(value)) = (number(requested, &found.unit), found.value.parse::<f64>())
+    else {
         return false;
     };
-    found.kind == "integer" && (asked - value).abs() < 1.0
+    found.kind == "integer" && (requested - value).abs() < 1.0
 }
 
-fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
+fn is_same(name: &str, requested: &str, found: &Setting) -> bool {
     match found.kind.as_str() {
-        "bool" => switch(asked).is_some_and(|asked| Some(asked) == switch(&found.value)),
+        "bool" => {
+            switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value))
+        }
         "integer" | "real" => {
             // The server computes the actual size at start and reports it.
-            if name == "wal_buffers" && asked == "-1" {
+            if name == "wal_buffers" && requested == "-1" {
                 return true;
             }
-            let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>())
+            let (Some(requested), Ok(value)) =
+                (number(requested, &found.unit), found.value.parse::<f64>())
             else {
                 return false;
             };
-            is_close(asked, value)
+            is_close(requested, value)
         }
         "enum" => {
             // Some settings were booleans before they became enumerations.
-            let is_switch = switch(asked).is_some_and(|asked| Some(asked) == switch(&found.value));
+            let is_switch =
+                switch(requested).is_some_and(|requested| Some(requested) == switch(&found.value));
             is_switch
                 || name == "wal_compression"
-                    && boolean(asked) == Some(true)
+                    && boolean(requested) == Some(true)
                     && found.value == "pglz"
         }
         _ => {
             let items = |text: &str| -> Vec<String> {
                 text.split(',').map(|item| item.trim().trim_matches('"').to_owned()).collect()
             };
-            items(asked) == items(&found.value)
+            items(requested) == items(&found.value)
         }
     }
 }
@@ -147,9 +152,9 @@ fn number(text: &str, base_unit: &str) -> Option<f64> {
     if unit.is_empty() {
         return Some(number);
     }
-    let ((asked, asked_dimension), (base, base_dimension)) =
+    let ((size, dimension), (base_size, base_dimension)) =
         (unit_size(unit)?, unit_size(base_unit)?);
-    (asked_dimension == base_dimension).then(|| number * asked / base)
+    (dimension == base_dimension).then(|| number * size / base_size)
 }
 
 #[derive(PartialEq)]

@@ -46,7 +46,7 @@ pub(super) const SETTINGS: EngineSettings = EngineSettings {
     read,
     listed: str::to_owned,
     find: by_name,
-    is_same: |name, asked, found| is_same(name, asked, &found.value),
+    is_same: |name, requested, found| is_same(name, requested, &found.value),
     is_rounded: |_, _, _, _| false,
     size,
     is_value,
@@ -111,17 +111,17 @@ fn is_value(value: &str) -> bool {
         && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
 }
 
-fn is_same(name: &str, asked: &str, found: &str) -> bool {
-    let asked = asked.trim_matches(['\'', '"']);
-    if asked.eq_ignore_ascii_case(found) {
+fn is_same(name: &str, requested: &str, found: &str) -> bool {
+    let requested = requested.trim_matches(['\'', '"']);
+    if requested.eq_ignore_ascii_case(found) {
         return true;
     }
     if let Some(word) = pragma_word(name, found) {
-        return word.eq_ignore_ascii_case(asked);
+        return word.eq_ignore_ascii_case(requested);
     }
-    match (asked.parse::<i64>(), found.parse::<i64>()) {
-        (Ok(asked), Ok(found)) => asked == found,
-        _ => boolean(asked).is_some_and(|asked| Some(asked) == boolean(found)),
+    match (requested.parse::<i64>(), found.parse::<i64>()) {
+        (Ok(requested), Ok(found)) => requested == found,
+        _ => boolean(requested).is_some_and(|requested| Some(requested) == boolean(found)),
     }
 }
 

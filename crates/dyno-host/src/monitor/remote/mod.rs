@@ -57,7 +57,7 @@ pub(super) struct Remote {
     answers: Receiver<Result<RemoteSample, String>>,
     errors: Receiver<Vec<u8>>,
     number: u64,
-    asked: Instant,
+    requested_at: Instant,
     /// Number of unanswered samples in a row.
     unanswered: u32,
     ticks: f64,
@@ -106,7 +106,7 @@ impl Remote {
             answers,
             errors,
             number: 0,
-            asked: Instant::now(),
+            requested_at: Instant::now(),
             unanswered: 0,
             ticks: 100.0,
             devices: Vec::new(),
@@ -158,7 +158,7 @@ impl Remote {
             return Ok(());
         };
         self.unanswered = 0;
-        values.put(names::COMMAND_ANSWER, self.asked.elapsed().as_secs_f64());
+        values.put(names::COMMAND_ANSWER, self.requested_at.elapsed().as_secs_f64());
         values.put(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
         Machine::put(
             |path| answer.text(path).to_owned(),
@@ -204,7 +204,7 @@ impl Remote {
 
     fn order(&mut self, order: &str, words: &str) -> Result<(), String> {
         self.number += 1;
-        self.asked = Instant::now();
+        self.requested_at = Instant::now();
         self.send(&format!("{order} {} {words}\n", self.number))
     }
 
@@ -236,9 +236,10 @@ impl Remote {
     fn ending(&mut self, what: &str) -> String {
         let status = self.end();
         let how = status.map_or_else(|| what.to_owned(), |status| format!("{what} ({status})"));
-        let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ");
-        if said.is_empty() { how } else { format!("{how}: {said}") }
+        let output = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
+        let output =
+            String::from_utf8_lossy(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        if output.is_empty() { how } else { format!("{how}: {output}") }
     }
 
     /// Closes its input and waits for its end; whatever has not ended by then is killed, including
@@ -299,13 +300,13 @@ fn read_answers(output: impl Read, answers: &Sender<Result<RemoteSample, String>
 
 /// Keeps the beginning of its error output and reads the rest, so that the command never blocks on
 /// it.
-fn read_errors(mut complaints: impl Read, errors: &Sender<Vec<u8>>) {
-    let (mut said, mut part) = (Vec::new(), [0; 1024]);
-    while let Ok(length @ 1..) = complaints.read(&mut part) {
-        let room = ERRORS_MAX.saturating_sub(said.len()).min(length);
-        said.extend_from_slice(&part[..room]);
+fn read_errors(mut stderr: impl Read, errors: &Sender<Vec<u8>>) {
+    let (mut beginning, mut buffer) = (Vec::new(), [0; 1024]);
+    while let Ok(length @ 1..) = stderr.read(&mut buffer) {
+        let room = ERRORS_MAX.saturating_sub(beginning.len()).min(length);
+        beginning.extend_from_slice(&buffer[..room]);
     }
-    let _ = errors.send(said);
+    let _ = errors.send(beginning);
 }
 
 #[cfg(test)]

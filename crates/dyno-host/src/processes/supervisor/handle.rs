@@ -126,8 +126,8 @@ impl SupervisorHandle {
             SupervisorError::Refused(format!("a path is not valid UTF-8 ({error})"))
         })?;
         line.push('\n');
-        let mut held = lock(&self.orders);
-        let orders = held.as_mut().ok_or(SupervisorError::Gone)?;
+        let mut orders = lock(&self.orders);
+        let orders = orders.as_mut().ok_or(SupervisorError::Gone)?;
         orders
             .write_all(line.as_bytes())
             .and_then(|()| orders.flush())

@@ -107,14 +107,14 @@ mod tests {
         let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let taken = winner.local_addr().unwrap().port();
         // One each for clients, commits and missed writes; the fourth receives the initial data.
-        let mut asked = 0;
+        let mut calls = 0;
         let mut left = Vec::new();
         let mut next_port = || {
-            asked += 1;
-            if asked == 5 {
+            calls += 1;
+            if calls == 5 {
                 left = joiners_files(scratch.path());
             }
-            if asked == 4 { Ok(taken) } else { free_port() }
+            if calls == 4 { Ok(taken) } else { free_port() }
         };
         let second = process::start(
             &server,
@@ -125,7 +125,7 @@ mod tests {
         let second = second.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(left, [""; 0], "files of the first attempt were there in the second");
         // On a busy machine one of the next ports may be taken as well.
-        assert!(second.is_alive() && asked >= 8 && asked % 4 == 0, "{asked} ports");
+        assert!(second.is_alive() && calls >= 8 && calls % 4 == 0, "{calls} ports");
     }
 
     /// The data folder of the second node, which has no database yet.

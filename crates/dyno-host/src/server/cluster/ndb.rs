@@ -243,7 +243,7 @@ fn ready_data_nodes(node: &RunningServer) -> QueryResult<String> {
 
 /// Compares the parameters of the data nodes with the requested ones, and records them.
 fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<(), HostError> {
-    let asked: BTreeMap<String, String> = server
+    let requested: BTreeMap<String, String> = server
         .settings
         .iter()
         .filter(|(name, _)| is_parameter(name))
@@ -252,9 +252,9 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
     let engine = first.kind.engine();
     let found =
         parameters(first).map_err(query(first.kind, "reading the parameters of its data nodes"))?;
-    let mut compared = settings::compared(engine, &asked, &found);
+    let mut compared = settings::compared(engine, &requested, &found);
     compared.problems.retain(|problem| {
-        let raised = raised(&problem.name, &asked[&problem.name], &found);
+        let raised = raised(&problem.name, &requested[&problem.name], &found);
         let is_raised = raised.is_some();
         first.rounded.extend(raised);
         !is_raised
@@ -267,12 +267,16 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
 }
 
 /// A number that the data nodes raised for their own needs, as they do for tables and attributes.
-fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<RoundedSetting> {
+fn raised(
+    name: &str,
+    requested: &str,
+    found: &BTreeMap<String, Setting>,
+) -> Option<RoundedSetting> {
     let found = &found.get(&name.to_ascii_lowercase())?.value;
-    let (number, in_force): (u64, u64) = (asked.parse().ok()?, found.parse().ok()?);
+    let (number, in_force): (u64, u64) = (requested.parse().ok()?, found.parse().ok()?);
     let is_raised = number < in_force && in_force - number <= RAISED_MAX;
-    let (name, asked, found) = (name.to_owned(), asked.to_owned(), found.clone());
-    is_raised.then_some(RoundedSetting { name, asked, found })
+    let (name, requested, found) = (name.to_owned(), requested.to_owned(), found.clone());
+    is_raised.then_some(RoundedSetting { name, requested, found })
 }
 
 /// The parameters of the first data node, by lower-case name.

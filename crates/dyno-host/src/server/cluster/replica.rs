@@ -41,11 +41,11 @@ pub(super) fn start(
     await_replicas(&first, server.nodes - 1, options)?;
     if server.is_synchronous {
         // Set only now: before, the first commit would have waited for a missing replica.
-        let reported = ControlConnection::open(&first.target).and_then(|mut session| {
+        let changed = ControlConnection::open(&first.target).and_then(|mut session| {
             session.run("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
             session.first("SELECT pg_reload_conf()")
         });
-        reported.map_err(query(first.kind, "making it wait for a replica"))?;
+        changed.map_err(query(first.kind, "making it wait for a replica"))?;
     }
     first.settings.insert(
         "synchronous_standby_names".to_owned(),

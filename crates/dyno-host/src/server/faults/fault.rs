@@ -281,7 +281,7 @@ impl RunningServer {
                 stop: process.stop.clone(),
                 faults: node.faults.clone(),
                 target: Some(node.target()),
-                disk: node.place.as_ref().map(FullDisk::of),
+                disk: node.data_location.as_ref().map(FullDisk::of),
             })
         });
         let inner = self.inner.iter().filter_map(|node| {

@@ -34,9 +34,9 @@ pub(in crate::server) struct FullDisk {
 }
 
 impl FullDisk {
-    pub(in crate::server) fn of(place: &DataLocation) -> Self {
-        let folder = place.data.parent().unwrap_or(&place.data).to_owned();
-        Self { storage: place.beside.clone(), folder, owner: place.owner }
+    pub(in crate::server) fn of(location: &DataLocation) -> Self {
+        let folder = location.data.parent().unwrap_or(&location.data).to_owned();
+        Self { storage: location.beside.clone(), folder, owner: location.owner }
     }
 
     /// Fails for a storage that others use.

@@ -25,10 +25,10 @@ pub fn locate(kind: ServerKind, bin_dir: Option<&Path>) -> Result<Binary, HostEr
 fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError> {
     let mut looked_at = Vec::new();
     let mut others = Vec::new();
-    let places = recipe(kind)
+    let candidates = recipe(kind)
         .into_iter()
         .flat_map(|recipe| folders.iter().map(move |folder| (recipe, folder)));
-    for (recipe, folder) in places {
+    for (recipe, folder) in candidates {
         for name in recipe.programs {
             let program = folder.join(name);
             if program.is_file() {
@@ -143,9 +143,9 @@ mod tests {
     fn a_missing_program_is_reported_with_all_locations_and_the_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let error = locate(ServerKind::Mariadb, Some(folder.path())).unwrap_err().to_string();
-        let places = [folder.path().join("mariadbd"), folder.path().join("mysqld")];
-        for place in places {
-            assert!(error.contains(&place.display().to_string()), "{error}");
+        let candidates = [folder.path().join("mariadbd"), folder.path().join("mysqld")];
+        for path in candidates {
+            assert!(error.contains(&path.display().to_string()), "{error}");
         }
         assert!(
             error.contains("DYNO_MARIADB_BIN_DIR")

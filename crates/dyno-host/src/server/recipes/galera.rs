@@ -83,14 +83,14 @@ fn complete(_binary: &Binary) -> Result<(), HostError> {
 /// MariaDB's replication library.
 fn provider() -> Result<PathBuf, HostError> {
     let named = std::env::var_os(PROVIDER_VARIABLE).map(PathBuf::from);
-    let places: Vec<&Path> = match &named {
+    let candidates: Vec<&Path> = match &named {
         Some(named) => vec![named],
         None => PROVIDERS.iter().map(Path::new).collect(),
     };
-    let found = places.iter().find(|place| place.is_file());
-    found.map(|place| place.to_path_buf()).ok_or_else(|| {
+    let found = candidates.iter().find(|path| path.is_file());
+    found.map(|path| path.to_path_buf()).ok_or_else(|| {
         let looked_at: String =
-            places.iter().map(|place| format!("\n  {}", place.display())).collect();
+            candidates.iter().map(|path| format!("\n  {}", path.display())).collect();
         HostError::new(format!(
             "no Galera library found; searched{looked_at}\n\
              hint: install it (Debian calls it galera-4, and scripts/servers installs it), or name \

@@ -31,7 +31,7 @@ fn running(lang: Lang) -> State {
         let mut interval = IntervalRecord::empty(&trial, Nanos(0), Nanos(1_000_000_000), &[]);
         let commits = if second == 30 { 0 } else { 200 + 10 * (second % 20) };
         for _ in 0..commits {
-            dyno_model::latency::record(&mut interval.transaction, 1_000_000 * (1 + second % 7));
+            dyno_model::latency::record(&mut interval.response_times, 1_000_000 * (1 + second % 7));
         }
         interval.errors_by_kind.insert(FailureKind::Deadlock, 2);
         state.interval(&interval, seconds(3.0 + second as f64));

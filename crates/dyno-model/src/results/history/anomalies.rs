@@ -2,7 +2,7 @@
 //! without clocks. Every anomaly found is certain; others may remain undetected (longer cycles,
 //! predicates). Elle, which reads the same history, detects more.
 
-use super::{Attempt, Fate, History, Operation, shown};
+use super::{Attempt, AttemptOutcome, History, Operation, shown};
 use crate::isolation::IsolationLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,8 +85,11 @@ pub fn find(history: &History) -> Vec<Found> {
         AnomalyCounter::of(Anomaly::IntermediateRead),
         AnomalyCounter::of(Anomaly::NonRepeatableRead),
     );
-    for (at, attempt) in
-        history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+    for (at, attempt) in history
+        .attempts
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
     {
         if let Some((object, writer)) = writes.dirty_read(history, at) {
             dirty.case(history, &[at, writer], &[object]);
@@ -161,7 +164,7 @@ impl Writes {
         reads(&history.attempts[reader]).find_map(|(object, seen)| {
             let writer = seen.iter().find_map(|value| {
                 let (writer, _) = *self.0.get(value)?;
-                (writer != reader && history.attempts[writer].fate == Fate::Failed)
+                (writer != reader && history.attempts[writer].outcome == AttemptOutcome::Failed)
                     .then_some(writer)
             });
             Some((object, writer?))
@@ -229,8 +232,11 @@ impl Versions {
     fn of(history: &History) -> Self {
         let mut index: HashMap<Version, usize> = HashMap::new();
         let mut versions: Vec<(Version, Readers)> = Vec::new();
-        for (at, attempt) in
-            history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+        for (at, attempt) in history
+            .attempts
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.outcome == AttemptOutcome::Committed)
         {
             let written =
                 attempt.operations.iter().filter(|it| matches!(it, Operation::Write { .. }));
@@ -242,11 +248,11 @@ impl Versions {
             read.sort_unstable();
             read.dedup();
             for version in read {
-                let place = *index.entry(version).or_insert_with(|| {
+                let position = *index.entry(version).or_insert_with(|| {
                     versions.push((version, Readers::default()));
                     versions.len() - 1
                 });
-                let readers = &mut versions[place].1;
+                let readers = &mut versions[position].1;
                 match written.contains(&version.0) {
                     true => readers.and_wrote.push(at),
                     false => readers.and_wrote_others.push(at),

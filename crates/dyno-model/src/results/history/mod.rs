@@ -27,7 +27,7 @@ crate::named! {
 
 /// Outcome of an attempt of a transaction, as its client knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum AttemptOutcome {
     /// Its commit was acknowledged.
     Committed,
     /// It has not committed and never will: no COMMIT was sent, or the server refused it.
@@ -80,7 +80,7 @@ pub struct Attempt {
     /// [`Self::begun`]. Absent when its client was cut off.
     pub ended: Option<u64>,
     /// Outcome.
-    pub fate: Fate,
+    pub outcome: AttemptOutcome,
     /// Operations, in order.
     pub operations: Vec<Operation>,
 }
@@ -99,8 +99,8 @@ pub struct History {
 impl History {
     /// Number of attempts with this outcome.
     #[must_use]
-    pub fn count(&self, fate: Fate) -> u64 {
-        self.attempts.iter().filter(|attempt| attempt.fate == fate).count() as u64
+    pub fn count(&self, outcome: AttemptOutcome) -> u64 {
+        self.attempts.iter().filter(|attempt| attempt.outcome == outcome).count() as u64
     }
 }
 

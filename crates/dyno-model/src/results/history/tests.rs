@@ -7,17 +7,17 @@ use crate::isolation::IsolationLevel;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A history of registers: a transaction per line, `client fate operations`, where fate is `c`, `f`
-/// or `?`, and `r1=` is a read that returned nothing, `r1` an unanswered one. For lists a read
-/// contains all values: `r1=4,7`.
+/// A history of registers: a transaction per line, `client outcome operations`, where the outcome
+/// is `c`, `f` or `?`, and `r1=` is a read that returned nothing, `r1` an unanswered one. For lists
+/// a read contains all values: `r1=4,7`.
 fn history(objects: Objects, text: &str) -> History {
     let attempt = |(at, line): (usize, &str)| {
         let mut words = line.split_whitespace();
         let client = words.next().unwrap().parse().unwrap();
-        let fate = match words.next().unwrap() {
-            "c" => Fate::Committed,
-            "f" => Fate::Failed,
-            _ => Fate::InDoubt,
+        let outcome = match words.next().unwrap() {
+            "c" => AttemptOutcome::Committed,
+            "f" => AttemptOutcome::Failed,
+            _ => AttemptOutcome::InDoubt,
         };
         let operation = |word: &str| {
             let (object, value) = word[1..]
@@ -37,7 +37,7 @@ fn history(objects: Objects, text: &str) -> History {
             sequence: at,
             begun,
             ended,
-            fate,
+            outcome,
             operations: words.map(operation).collect(),
         }
     };
@@ -160,7 +160,7 @@ fn serial(objects: Objects, scripts: &[Script]) -> History {
             Operation::Write { object: *object, value }
         };
         let operations = script.iter().map(operation).collect();
-        let fate = if *commits { Fate::Committed } else { Fate::Failed };
+        let outcome = if *commits { AttemptOutcome::Committed } else { AttemptOutcome::Failed };
         if *commits {
             data = own;
         }
@@ -170,7 +170,7 @@ fn serial(objects: Objects, scripts: &[Script]) -> History {
             sequence: at,
             begun: 10 * at,
             ended: Some(10 * at + 5),
-            fate,
+            outcome,
             operations,
         });
     }

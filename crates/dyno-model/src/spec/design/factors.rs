@@ -190,7 +190,7 @@ fn target(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
         None if name == "storage" => Some(FactorTarget::Storage),
         None if name == "endpoint" => Some(FactorTarget::Endpoint),
         _ => {
-            let places = [
+            let known = [
                 "workload.kind",
                 "workload.OPTION",
                 "load.KEY",
@@ -205,7 +205,7 @@ fn target(name: &str, span: Span, problems: &Problems) -> Option<FactorTarget> {
                 format!(
                     "factors: {}; a factor with any other name has named levels: \
                      `[{{ name = \"...\", ... }}]`",
-                    list(&places)
+                    list(&known)
                 ),
             )
         }

@@ -144,7 +144,7 @@ fn percent(text: &str) -> Result<f64, String> {
 fn names(
     part: &LimitPart,
     configuration: &Configuration,
-    known: &Parts<'_>,
+    known: &PartNames<'_>,
 ) -> Option<Vec<String>> {
     let of_workload = || (known.names)(configuration, &known.systems[configuration.system]);
     match part {
@@ -160,8 +160,8 @@ fn names(
     }
 }
 
-/// Inputs for determining the parts of configurations.
-pub(in crate::spec) struct Parts<'a> {
+/// What determines the names of the parts of configurations.
+pub(in crate::spec) struct PartNames<'a> {
     pub(in crate::spec) systems: &'a [SystemPlan],
     pub(in crate::spec) names: NamesOf,
 }
@@ -169,7 +169,7 @@ pub(in crate::spec) struct Parts<'a> {
 /// A search with a limit for transactions of one name needs such transactions.
 pub(in crate::spec) fn check_searches(
     configurations: &[Configuration],
-    known: &Parts<'_>,
+    known: &PartNames<'_>,
     top: &Fields<'_>,
 ) {
     let searches = configurations
@@ -199,7 +199,7 @@ pub(in crate::spec) fn check_searches(
 pub(in crate::spec) fn resolved(
     wanted: Vec<Wanted>,
     configurations: &[Configuration],
-    known: &Parts<'_>,
+    known: &PartNames<'_>,
     top: &Fields<'_>,
 ) -> Vec<Limit> {
     let mut limits = Vec::new();

@@ -30,7 +30,7 @@ pub(in crate::spec) fn clients(fields: &Fields<'_>) -> Vec<u32> {
             Vec::new()
         }
         Some(node) if matches!(node.value, Value::Integer(_)) => {
-            fields.number("clients", node).into_iter().collect()
+            fields.integer_of("clients", node).into_iter().collect()
         }
         Some(node) => client_list(fields, node),
     }
@@ -59,7 +59,7 @@ pub(in crate::spec) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32>
     }
     let mut counts: Vec<u32> = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        let Some(count) = fields.number("clients", item) else { continue };
+        let Some(count) = fields.integer_of("clients", item) else { continue };
         if counts.contains(&count) {
             let first = items[..i].iter().find(|other| other.value == item.value).unwrap_or(item);
             let message = format!("`{path}` contains {count} twice");
@@ -359,7 +359,7 @@ pub(in crate::spec) fn row_list(fields: &Fields<'_>, key: &str, node: &Node) -> 
         wrong_type(node, &fields.path(key), "a list of integers", fields.problems);
         return Vec::new();
     };
-    items.iter().filter_map(|item| fields.number(key, item)).collect()
+    items.iter().filter_map(|item| fields.integer_of(key, item)).collect()
 }
 
 /// `rows` needs a workload whose table grows, and must exceed its initial number of rows.

@@ -124,7 +124,7 @@ fn profile(fields: &Fields<'_>, files: ScriptFiles<'_>) -> Option<(LoadBy, Vec<S
     }
     let value = |node: &Node| match key {
         "rate" => fields.rate("rate", node),
-        _ => fields.number::<u32>("clients", node).map(f64::from),
+        _ => fields.integer_of::<u32>("clients", node).map(f64::from),
     };
     let (from, to) = match &node.value {
         Value::List(items) => match &items[..] {

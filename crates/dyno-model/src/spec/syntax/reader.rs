@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
             if known.contains(&entry.key.as_str()) {
                 continue;
             }
-            let message = format!("unknown key `{}` {}", entry.key, section.place());
+            let message = format!("unknown key `{}` {}", entry.key, section.location());
             let mut help = suggestion(&entry.key, &known, "its keys");
             if entry.key.to_lowercase().contains("passw") {
                 problems.hide(entry.node.span);
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         if self.is_mistyped(key) {
             return;
         }
-        let message = format!("missing key `{key}` {}", self.section.place());
+        let message = format!("missing key `{key}` {}", self.section.location());
         self.refuse_table(message, help);
     }
 
@@ -139,11 +139,11 @@ impl<'a> Fields<'a> {
 
     /// A whole number.
     pub(in crate::spec) fn integer<T: TryFrom<i64>>(&self, key: &str) -> Option<T> {
-        self.node(key).and_then(|node| self.number(key, node))
+        self.node(key).and_then(|node| self.integer_of(key, node))
     }
 
     /// A whole number of a key, alone or an item of its list, in the range that the key declares.
-    pub(in crate::spec) fn number<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
+    pub(in crate::spec) fn integer_of<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
         let (ValueType::Integer(range)
         | ValueType::IntegerOrList(range)
         | ValueType::Integers(range)) = self.value_type(key)

@@ -1,6 +1,6 @@
 //! `[[fault]]`: faults that are injected into systems while they are measured.
 
-use crate::fault::{FaultAction, FaultPart, FaultPlan};
+use crate::fault::{FaultAction, FaultPlan, FaultTarget};
 use crate::plan::{ManagedServer, StopRule, SystemPlan, SystemSource};
 use crate::spec::diagnostic::Diagnostic;
 use crate::spec::keys::FAULT;
@@ -156,12 +156,12 @@ fn object(
     let names = match &system.source {
         SystemSource::Managed(server) if server.kind.engine().is_server() => nodes(server, action),
         SystemSource::Existing(existing)
-            if action.part() == FaultPart::NetworkPath
+            if action.target() == FaultTarget::NetworkPath
                 && matches!(existing.endpoint, Endpoint::Tcp { .. }) =>
         {
             vec![ALONE.to_owned()]
         }
-        SystemSource::Existing(_) if action.part() == FaultPart::NetworkPath => {
+        SystemSource::Existing(_) if action.target() == FaultTarget::NetworkPath => {
             let message = format!(
                 "dyno cannot {action} `{}`: its clients do not connect over TCP",
                 system.name
@@ -202,7 +202,7 @@ const ALONE: &str = "server";
 /// they connect to.
 fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
     let mut names = server.node_names();
-    if action.part() == FaultPart::NetworkPath {
+    if action.target() == FaultTarget::NetworkPath {
         names.truncate(server.nodes as usize);
     }
     names
@@ -231,7 +231,7 @@ fn refuse_state<'a>(
     };
     let is_same = |other: &&FaultPlan| {
         other.node == fault.node
-            && other.action.part() == fault.action.part()
+            && other.action.target() == fault.action.target()
             && other.action != Run
     };
     let before: Vec<&FaultPlan> = before.collect();

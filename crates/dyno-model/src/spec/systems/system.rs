@@ -180,23 +180,23 @@ fn existing(
     let text = url(fields, of_variable.as_deref(), variable)?;
     let key = if of_variable.is_some() { "url_env" } else { "url" };
     let whole = fields.node(key)?.span;
-    let place = |range| if key == "url" { inside(whole, &text, range, sources) } else { whole };
+    let span_of = |range| if key == "url" { inside(whole, &text, range, sources) } else { whole };
     let report = |message: &str, span: Span, help: &str| {
         fields.problems.refuse(span, format!("`{key}`: {message}"), help);
     };
     let address = Address::of_url(&text);
     if let Some(range) = address.range(Key::Password).filter(|_| key == "url") {
-        fields.problems.hide(place(range));
+        fields.problems.hide(span_of(range));
     }
     if let Some(range) = address.range(Key::PasswordFile) {
         let help =
             "remove it, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
-        report("`passfile` is not supported in a spec", place(range), help);
+        report("`passfile` is not supported in a spec", span_of(range), help);
     }
     match address.target() {
         Err(errors) => {
             for error in errors {
-                let span = place(error.range);
+                let span = span_of(error.range);
                 if error.is_password {
                     fields.problems.hide(span);
                 }

@@ -139,7 +139,7 @@ fn statuses(fields: &Fields<'_>) -> Vec<u16> {
     let Some(node) = fields.node("status") else { return Vec::new() };
     match &node.value {
         Value::List(items) => {
-            items.iter().filter_map(|item| fields.number("status", item)).collect()
+            items.iter().filter_map(|item| fields.integer_of("status", item)).collect()
         }
         _ => fields.integer("status").into_iter().collect(),
     }

@@ -27,7 +27,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
             }
         };
     };
-    let asked = match (word(mode), ca) {
+    let requested = match (word(mode), ca) {
         // libpq tries without encryption first; if the server rejects that, the user gets an error.
         (Some("disable" | "allow"), _) => return Ok(Tls::Off),
         (Some("prefer"), None) => Tls::Preferred,
@@ -45,7 +45,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
             return Err(at(mode, message, help));
         }
     };
-    if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM_AUTHORITIES.into()) }) {
+    if requested == (Tls::VerifyAuthority { ca: Some(SYSTEM_AUTHORITIES.into()) }) {
         let message = format!(
             "`{}={}` with the system's certificate authorities accepts every server that has a \
              certificate from one of them",
@@ -53,7 +53,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
         );
         return Err(at(mode, message, "write `sslmode=verify-full`"));
     }
-    Ok(asked)
+    Ok(requested)
 }
 
 /// libpq's name of a mode.

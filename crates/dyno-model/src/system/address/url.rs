@@ -173,14 +173,14 @@ fn put(
     keys: &mut Keys,
     key: Key,
     piece: Piece<'_>,
-    place: Piece<'_>,
+    location: Piece<'_>,
     scheme: &str,
     errors: &mut Vec<AddressError>,
 ) {
     // A malformed part is not missing.
     let text = noted(piece.decoded(), errors).unwrap_or_else(|| BROKEN.to_owned());
     let (name, range) = if text.is_empty() {
-        (scheme.to_owned(), place.range())
+        (scheme.to_owned(), location.range())
     } else {
         (String::new(), piece.range())
     };
@@ -242,11 +242,11 @@ fn server(
     }
     let (rest, query) = whole.split_once('?').unwrap_or((whole, whole.end()));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, rest.end()));
-    let (credentials, place) =
+    let (credentials, hosts) =
         authority.rsplit_once('@').unwrap_or((authority.before(0), authority));
     let (user, password) = credentials.split_once(':').unwrap_or((credentials, credentials.end()));
     let location =
-        Piece { text: &whole.text[place.start - whole.start..rest.text.len()], start: place.start };
+        Piece { text: &whole.text[hosts.start - whole.start..rest.text.len()], start: hosts.start };
     put(keys, Key::User, user, location, scheme, errors);
     match password.decoded() {
         Ok(_) => put(keys, Key::Password, password, password, "", errors),
@@ -262,16 +262,22 @@ fn server(
         ));
     }
     let several =
-        place.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
-    let first = several.map_or(place, |at| place.before(at));
+        hosts.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
+    let first = several.map_or(hosts, |at| hosts.before(at));
     let account = credentials.text;
-    location_of(first, scheme, account, keys, errors);
-    let mut rest = several.map(|at| place.after(at + 1));
-    while let Some(place) = rest {
-        let next = place.split_once(',');
+    put_host_and_port(first, scheme, account, keys, errors);
+    let mut rest = several.map(|at| hosts.after(at + 1));
+    while let Some(host) = rest {
+        let next = host.split_once(',');
         rest = next.map(|(_, rest)| rest);
         let mut other = Keys::default();
-        location_of(next.map_or(place, |(first, _)| first), scheme, account, &mut other, errors);
+        put_host_and_port(
+            next.map_or(host, |(first, _)| first),
+            scheme,
+            account,
+            &mut other,
+            errors,
+        );
         for key in [Key::Host, Key::Port] {
             let all = keys.0.entry(key).or_default();
             all.text = format!("{},{}", all.text, other.text(key).unwrap_or_default());
@@ -282,18 +288,18 @@ fn server(
 
 /// Stores host and port under their keys. Text that cannot be a port may be the password of an
 /// account whose `@` is missing. `None` when they cannot be parsed, else whether there is a port.
-fn location_of(
-    place: Piece<'_>,
+fn put_host_and_port(
+    location: Piece<'_>,
     scheme: &str,
     account: &str,
     keys: &mut Keys,
     errors: &mut Vec<AddressError>,
 ) -> Option<bool> {
-    let Some((host, port)) = noted(split_place(place), errors) else {
+    let Some((host, port)) = noted(split_host_and_port(location), errors) else {
         keys.give(Key::Host, "", BROKEN);
         return None;
     };
-    put(keys, Key::Host, host, place, scheme, errors);
+    put(keys, Key::Host, host, location, scheme, errors);
     if let Some(piece) = port
         && noted(port_of(piece, account), errors).is_some()
     {
@@ -326,9 +332,9 @@ fn service(
         "write `{}://HOST:PORT`, followed by a path if all requests begin with it",
         scheme.text
     );
-    let (place, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
-    let Some(whole) = place.text.starts_with("//").then(|| place.after(2)) else {
-        errors.push(AddressError::new(place.range(), "`//` is missing after the scheme", help));
+    let (location, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
+    let Some(whole) = location.text.starts_with("//").then(|| location.after(2)) else {
+        errors.push(AddressError::new(location.range(), "`//` is missing after the scheme", help));
         keys.give(Key::Host, "", BROKEN);
         return;
     };
@@ -349,7 +355,9 @@ fn service(
         errors.push(AddressError::new(path.range(), "this is not a valid path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
-    let Some(has_port) = location_of(authority, scheme.text, "", keys, errors) else { return };
+    let Some(has_port) = put_host_and_port(authority, scheme.text, "", keys, errors) else {
+        return;
+    };
     let is_encrypted = scheme.text == "https";
     if is_encrypted && !has_port {
         keys.give(Key::Port, "", "443");
@@ -413,33 +421,35 @@ fn parameters(engine: Engine, query: Piece<'_>, keys: &mut Keys, errors: &mut Ve
 /// # Errors
 /// When it is not in one of these forms.
 pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), AddressError> {
-    let (host, number) = split_place(Piece { text, start: 0 })?;
+    let (host, number) = split_host_and_port(Piece { text, start: 0 })?;
     let number = number.map(|piece| port(piece.text, piece.range())).transpose()?;
     Ok((host.text.to_owned(), number))
 }
 
-fn split_place(place: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), AddressError> {
+fn split_host_and_port(
+    location: Piece<'_>,
+) -> Result<(Piece<'_>, Option<Piece<'_>>), AddressError> {
     let brackets = "write an IPv6 address in brackets: `[::1]:3306`";
-    if !place.text.starts_with('[') {
-        return match place.split_once(':') {
+    if !location.text.starts_with('[') {
+        return match location.split_once(':') {
             Some((_, port)) if port.text.contains(':') => Err(AddressError::new(
-                place.range(),
+                location.range(),
                 "the host contains more than one colon",
                 brackets,
             )),
             Some((host, port)) => Ok((host, Some(port))),
-            None => Ok((place, None)),
+            None => Ok((location, None)),
         };
     }
-    let Some(close) = place.text.find(']') else {
-        return Err(AddressError::new(place.range(), "the bracket is not closed", brackets));
+    let Some(close) = location.text.find(']') else {
+        return Err(AddressError::new(location.range(), "the bracket is not closed", brackets));
     };
-    let host = place.before(close).after(1);
+    let host = location.before(close).after(1);
     if host.text.parse::<Ipv6Addr>().is_err() {
         let message = format!("`{}` is not an IPv6 address", host.text);
         return Err(AddressError::new(host.range(), message, brackets));
     }
-    let tail = place.after(close + 1);
+    let tail = location.after(close + 1);
     match tail.text.chars().next() {
         Some(':') => Ok((host, Some(tail.after(1)))),
         None => Ok((host, None)),

@@ -218,7 +218,7 @@ fn in_connection_strings(text: &str, ranges: &mut Vec<Range<usize>>) {
     }) {
         let is_one = ["host=", "user=", "dbname=", "port="].iter().any(|name| line.contains(name));
         let words = line.split_whitespace().filter(|_| is_one);
-        let place = |word: &str| start + (word.as_ptr() as usize - line.as_ptr() as usize);
+        let offset = |word: &str| start + (word.as_ptr() as usize - line.as_ptr() as usize);
         for (name, value) in words.clone().zip(words.skip(1)) {
             // Its `=` may be missing, or the quotes around a value that contains a blank.
             let (name, begin) = name.split_once('=').unwrap_or((name, ""));
@@ -226,7 +226,7 @@ fn in_connection_strings(text: &str, ranges: &mut Vec<Range<usize>>) {
             let is_name = name.bytes().all(is_in_name) && is_of_password(name);
             if is_name && is_open && !value.contains('=') && value != "authentication" {
                 let length = value.find(is_delimiter).unwrap_or(value.len());
-                ranges.push(place(value)..place(value) + length);
+                ranges.push(offset(value)..offset(value) + length);
             }
         }
     }

@@ -274,7 +274,7 @@ fn run_order(page: &Page<'_>) -> Option<ChartFigure> {
         return None;
     }
     let mut curves_of: Vec<Curve> = Vec::new();
-    for (place, trial, ratio) in page.model.run_order() {
+    for (position, trial, ratio) in page.model.run_order() {
         let series = page.model.configurations[trial.configuration].series;
         let member = page
             .facets
@@ -290,7 +290,7 @@ fn run_order(page: &Page<'_>) -> Option<ChartFigure> {
         };
         let stood = if trial.stood_still() { vec![ratio] } else { Vec::new() };
         let point = CurvePoint {
-            x: place as f64,
+            x: position as f64,
             value: Some(ratio),
             stood,
             tooltip,

@@ -12,7 +12,9 @@ use crate::html::percentiles;
 use crate::html::resources::{Panel, panels};
 use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
-use dyno_analysis::model::{LoadPoint, Metric, Part, ReportModel, Scope, Timeline, TimelinePoint};
+use dyno_analysis::model::{
+    LoadPoint, Metric, PartKind, ReportModel, Scope, Timeline, TimelinePoint,
+};
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::LoadBy;
 use dyno_model::warning::Warning;
@@ -165,7 +167,7 @@ fn stages(
 ) -> impl Iterator<Item = (LoadBy, &[LoadPoint])> {
     let rows = model.parts(Scope::Stage).filter(move |row| row.configuration == configuration);
     rows.filter_map(|row| match &row.part {
-        Part::Stage { by, profile } => Some((*by, profile.as_slice())),
+        PartKind::Stage { by, profile } => Some((*by, profile.as_slice())),
         _ => None,
     })
 }

@@ -14,8 +14,8 @@ use dyno_model::plan::ComparisonMetric;
 /// The questions about the primary metric; `None` for fewer than two.
 pub(in crate::html) fn questions(page: &Page<'_>) -> Option<ChartFigure> {
     let primary_metric = page.model.primary_metric;
-    let asked = page.model.questions.iter().filter(|it| it.metric == primary_metric);
-    let rows: Vec<ForestRow> = asked
+    let questions = page.model.questions.iter().filter(|it| it.metric == primary_metric);
+    let rows: Vec<ForestRow> = questions
         .map(|it| {
             let (subject, baseline) = (&it.subject, &it.baseline);
             row(page, fill!(page::CHART_AGAINST, page.lang, subject, baseline), &it.effect)

@@ -39,12 +39,12 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
         .iter()
         .map(|series| page.model.configurations[series.configuration].clients)
         .collect();
-    let places = page
+    let facets_and_clients = page
         .facets
         .all
         .iter()
         .flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
-    let drawn = places.filter_map(|(facet, at)| {
+    let drawn = facets_and_clients.filter_map(|(facet, at)| {
         let series = facet
             .members
             .iter()
@@ -177,10 +177,10 @@ fn panel(
         };
         let trials = series.trials.iter().filter(|trial| with_trials && trial.is_usable);
         let repeats = trials.map(|trial| {
-            let place = |p: &GrowthPoint| {
+            let position = |p: &GrowthPoint| {
                 (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
             };
-            trial.points.iter().map(place).collect()
+            trial.points.iter().map(position).collect()
         });
         GrowthCurve {
             label: member.label.clone(),

@@ -70,11 +70,11 @@ fn distribution(
     slot: Slot,
     [merged, repeat]: [usize; 2],
 ) -> Distribution {
-    let places = |points: &Vec<PercentilePoint>, most: usize| {
+    let positions = |points: &Vec<PercentilePoint>, most: usize| {
         thinned(points, most).iter().map(|point| (point.one_in, point.value_ms)).collect()
     };
-    let repeats = curve.repeats.iter().map(|points| places(points, repeat)).collect();
-    Distribution { label, slot, merged: places(&curve.merged, merged), repeats }
+    let repeats = curve.repeats.iter().map(|points| positions(points, repeat)).collect();
+    Distribution { label, slot, merged: positions(&curve.merged, merged), repeats }
 }
 
 fn figure(

@@ -9,7 +9,7 @@ use super::reason::no_load;
 use super::{fill, growth, names, question, reason, warning};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimPart, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Metric,
+    AuditRow, ClaimPairs, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Metric,
     NotWorking, Range, ReportModel, SearchRow, Shortage, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
@@ -488,7 +488,7 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     else {
         return Default::default();
     };
-    let of_pairs = |message: Message, pairs: &ClaimPart| {
+    let of_pairs = |message: Message, pairs: &ClaimPairs| {
         let Range { low, high } = pairs.difference?;
         let [low, high] = [low, high].map(|share| figures::percent(share * 100.0));
         let difference = match low == high {

@@ -62,11 +62,11 @@ fn printed(page: &str, folder: &Path) -> (usize, Vec<(usize, f64)>) {
     let pages = document.lines().filter(|line| line.ends_with("/Type /Page")).count();
     let outline = document.lines().filter(|line| line.starts_with("/Dest ["));
     let heights = outline.map(|line| {
-        let place = || -> Option<(usize, f64)> {
+        let position = || -> Option<(usize, f64)> {
             let page = line.strip_prefix("/Dest [")?.split(' ').next()?.parse().ok()?;
             Some((page, line.split(' ').rev().nth(1)?.parse::<f64>().ok()? - MARGIN))
         };
-        place().unwrap_or_else(|| panic!("a place of the outline: {line}"))
+        position().unwrap_or_else(|| panic!("a place of the outline: {line}"))
     });
     (pages, heights.collect())
 }

@@ -572,8 +572,8 @@ const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
 ];
 
 /// The requested formats, each once.
-pub(crate) fn each_once(asked: &[Option<Format>]) -> Vec<Format> {
-    lists::distinct(asked.iter().flatten().copied())
+pub(crate) fn each_once(formats: &[Option<Format>]) -> Vec<Format> {
+    lists::distinct(formats.iter().flatten().copied())
 }
 
 /// `dyno workloads`.

@@ -22,10 +22,11 @@ use std::path::Path;
 /// When a side has no readable results, the sides cannot be compared, or files cannot be written.
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
-    let asked = &arguments.metric;
-    let is_asked = |metric: &ComparisonMetric| asked.is_empty() || asked.contains(metric);
+    let requested = &arguments.metric;
+    let is_requested =
+        |metric: &ComparisonMetric| requested.is_empty() || requested.contains(metric);
     let options = CompareOptions {
-        metrics: METRICS.into_iter().filter(is_asked).collect(),
+        metrics: METRICS.into_iter().filter(is_requested).collect(),
         rules: Rules { margin: arguments.margin, ..Rules::default() },
         systems: arguments.systems.clone(),
     };

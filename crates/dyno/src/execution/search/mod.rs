@@ -257,7 +257,7 @@ impl Listener for StepListener<'_> {
                 interval.transactions.iter().filter(|(name, _)| Some(name.as_str()) == self.name)
             };
             let committed = match self.name {
-                None => vec![&interval.transaction],
+                None => vec![&interval.response_times],
                 Some(_) => named().map(|(_, histogram)| histogram).collect(),
             };
             for histogram in committed {

@@ -84,8 +84,8 @@ impl Server {
         let (mut fast, mut late) = (histogram(), histogram());
         fast.record_n(1_000_000, committed - slow).unwrap();
         late.record_n(self.slow_ms * 1_000_000, slow).unwrap();
-        interval.transaction.add(&fast).unwrap();
-        interval.transaction.add(&late).unwrap();
+        interval.response_times.add(&fast).unwrap();
+        interval.response_times.add(&late).unwrap();
         interval.transactions = vec![("fast".to_owned(), fast), ("slow".to_owned(), late)];
         listener.interval(&interval);
         let named = |name: &str, ms: u64| NamedTransactions {
@@ -317,7 +317,7 @@ fn a_step_takes_the_response_times_that_its_limit_is_about() {
             times.record_n(1_000, number).unwrap();
             times
         };
-        interval.transaction = times(5);
+        interval.response_times = times(5);
         interval.transactions = vec![("fast".to_owned(), times(3)), ("slow".to_owned(), times(2))];
         interval.censored = Some(times(4));
         let mut listening = Listening::default();

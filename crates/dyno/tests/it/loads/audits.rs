@@ -179,7 +179,7 @@ struct BalancedUpdateInjector<'a> {
 
 impl Listener for BalancedUpdateInjector<'_> {
     fn interval(&mut self, interval: &IntervalRecord) {
-        if interval.transaction.is_empty() {
+        if interval.response_times.is_empty() {
             return;
         }
         self.intervals += 1;

@@ -246,9 +246,9 @@ fn settings_are_restored_whatever_ends_the_run() {
         wait_until("the server has its settings", is_back);
         let noted = |event: &Event| matches!(event, Event::SettingsNoted { settings, .. } if settings["shared_buffers"] == "128MB");
         let events = events(&bench.path().join("r"));
-        let place = |is_meant: &dyn Fn(&Event) -> bool| events.iter().position(is_meant);
-        let ready = place(&|event| matches!(event, Event::SystemReady { .. }));
-        assert!(place(&noted).is_some_and(|at| Some(at) < ready), "{signal}: {events:?}");
+        let position = |is_meant: &dyn Fn(&Event) -> bool| events.iter().position(is_meant);
+        let ready = position(&|event| matches!(event, Event::SystemReady { .. }));
+        assert!(position(&noted).is_some_and(|at| Some(at) < ready), "{signal}: {events:?}");
         assert!(bench.dyno(&["cleanup", "endless.toml"]).is_done());
         std::fs::remove_dir_all(bench.path().join("r")).expect("results of ours");
     }

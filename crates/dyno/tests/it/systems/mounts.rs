@@ -39,8 +39,8 @@ impl Mounts {
     /// Where file systems are mounted below the folder.
     fn mounted(&self) -> Vec<PathBuf> {
         let mounts = std::fs::read_to_string("/proc/mounts").expect("proc is there");
-        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(PathBuf::from);
-        places.filter(|place| place.starts_with(self.0.path())).collect()
+        let paths = mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(PathBuf::from);
+        paths.filter(|path| path.starts_with(self.0.path())).collect()
     }
 
     fn no_process_and_no_mount_is_left(&self) {
@@ -52,8 +52,8 @@ impl Mounts {
 
 impl Drop for Mounts {
     fn drop(&mut self) {
-        for place in self.mounted() {
-            let _ = Command::new("umount").arg("-l").arg(place).status();
+        for path in self.mounted() {
+            let _ = Command::new("umount").arg("-l").arg(path).status();
         }
     }
 }

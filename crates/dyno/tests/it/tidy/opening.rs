@@ -58,7 +58,7 @@ fn files_that_somebody_names_are_opened_in_one_place() {
             if !is_banned || OF_SYSTEM.iter().any(|file| line.contains(file)) {
                 continue;
             }
-            match ALLOWED.iter().position(|(place, _)| shown.starts_with(place)) {
+            match ALLOWED.iter().position(|(path, _)| shown.starts_with(path)) {
                 Some(at) => used[at] = true,
                 None => wrong.push(format!("{shown}:{number}: {}", line.trim())),
             }

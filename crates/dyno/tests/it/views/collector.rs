@@ -149,8 +149,8 @@ fn reported(report: &str) -> Counts {
     for row in reader.records() {
         let row = row.expect("a row");
         let cell = |name: &str| {
-            let place = heads.iter().position(|head| head == name).expect("a column");
-            row[place].to_owned()
+            let index = heads.iter().position(|head| head == name).expect("a column");
+            row[index].to_owned()
         };
         let metric = cell("metric");
         if cell("scope") == "trial" && ["committed", "failed", "retries"].contains(&&*metric) {

@@ -19,7 +19,7 @@ pub struct Section {
 impl Section {
     /// Location of its keys, for messages: `in [load]`.
     #[must_use]
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         if self.heading.is_empty() {
             "at the top of the file".to_owned()
         } else {

@@ -104,9 +104,13 @@ fn divided_scripts_draw_the_same_values_as_a_single_process() {
         // How many events a thread gets depends on its speed.
         let [one, divided @ ..] = &draws[..] else { panic!("there are three") };
         for draws in divided {
-            let both: Vec<_> = one.iter().filter(|(place, _)| draws.contains_key(*place)).collect();
+            let both: Vec<_> =
+                one.iter().filter(|(position, _)| draws.contains_key(*position)).collect();
             assert!(!both.is_empty(), "{one:?} {draws:?}");
-            assert!(both.iter().all(|(place, key)| draws[*place] == **key), "{one:?} {draws:?}");
+            assert!(
+                both.iter().all(|(position, key)| draws[*position] == **key),
+                "{one:?} {draws:?}"
+            );
         }
     }
 }

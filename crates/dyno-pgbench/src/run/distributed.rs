@@ -6,7 +6,7 @@ use crate::expression::variables::Names;
 use crate::options::{Run, Style};
 use crate::script::{Script, parse_all};
 use crate::terminal::Terminal;
-use dyno_engine::{LoadInput, PartialResult, Start, TrialError, run_part};
+use dyno_engine::{LoadInput, PartialResult, Start, TrialError, run_subset};
 use dyno_model::event::Listener;
 use dyno_model::target::{Engine, QueryMode, Target};
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl PgbenchWork {
     ///
     /// # Errors
     /// When they cannot begin.
-    pub fn run_part(
+    pub fn run_subset(
         &self,
         targets: &[Target],
         input: &LoadInput<'_>,
@@ -71,6 +71,6 @@ impl PgbenchWork {
         };
         let (sending, drawn) = ((self.engine, self.query_mode), (self.seed, self.scale));
         let scene = RunSetup::new((scripts, names), sending, &options, drawn, terminal);
-        run_part(vec![Scripts(Arc::new(scene))], (targets, 0), input, ready, listener)
+        run_subset(vec![Scripts(Arc::new(scene))], (targets, 0), input, ready, listener)
     }
 }

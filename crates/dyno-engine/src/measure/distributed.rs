@@ -1,21 +1,22 @@
-//! The coordinator of a trial whose clients are in other processes: starts them together, puts
-//! their intervals and results together as they arrive, and ends all when one of them fails.
+//! The coordinator of a load that is distributed over several generators: starts their clients
+//! together, combines their intervals and results as they arrive, and stops all generators when one
+//! of them fails.
 
 use super::load::{LoadInput, LoadRecord, TrialError};
+use super::load_monitor::LoadMonitor;
 use super::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
-use super::watch::Watch;
 use crate::loading::LoadReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames};
 use crate::window::Window;
 use dyno_model::catalog::Growth;
-use dyno_model::client_group::GeneratorShare;
+use dyno_model::client_group::ClientSubset;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::launcher::LauncherKind;
 use dyno_model::reason::Reason;
-use dyno_model::record::{GeneratorPart, GeneratorsRecord, IntervalRecord};
+use dyno_model::record::{GeneratorSummary, GeneratorsRecord, IntervalRecord};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -27,18 +28,18 @@ use std::time::{Duration, Instant};
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after the grace period in which a generator must have ended: its threads end, and its
 /// result travels.
-const ENDING: Duration = Duration::from_secs(15);
+const END_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The generators of a trial.
 pub trait Generators {
-    /// Hands out the load. Each generator connects its clients and reports that it is ready.
+    /// Assigns clients to each generator, which connects them and reports that it is ready.
     ///
     /// # Errors
     /// When a generator is lost.
     fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError>;
 
     /// Numbers and machines of the generators, and what is known of their clocks, by their number.
-    fn parts(&self) -> Vec<GeneratorPart>;
+    fn summaries(&self) -> Vec<GeneratorSummary>;
 
     /// Sets the moment at which all clients begin, and tells every generator.
     ///
@@ -50,14 +51,14 @@ pub trait Generators {
     ///
     /// # Errors
     /// When a generator is lost.
-    fn next(&self, wait: Duration) -> Result<Option<(usize, PartReport)>, TrialError>;
+    fn next(&self, wait: Duration) -> Result<Option<(usize, GeneratorReport)>, TrialError>;
 
     /// Ends measuring in all generators.
     fn stop(&self, cause: &Reason);
 }
 
 /// A load outside of an experiment that generators drive.
-pub struct DividedLoad<'a, W> {
+pub struct DistributedLoad<'a, W> {
     /// Number of generators.
     pub generators: u32,
     /// What starts them.
@@ -78,12 +79,12 @@ pub trait GeneratorSource<W>: Sync {
     /// Why they could not be started.
     fn with_generators(
         &self,
-        load: &DividedLoad<'_, W>,
+        load: &DistributedLoad<'_, W>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String>;
 }
 
-impl<W> DividedLoad<'_, W> {
+impl<W> DistributedLoad<'_, W> {
     /// Measures the load with generators of a source.
     ///
     /// # Errors
@@ -110,7 +111,7 @@ impl<W> DividedLoad<'_, W> {
 /// A report of a generator to the coordinator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PartReport {
+pub enum GeneratorReport {
     /// So many of its clients are ready.
     Connected(u32),
     /// All of its clients are ready.
@@ -137,7 +138,7 @@ struct GeneratorState {
     connected: u32,
     is_ready: bool,
     /// Its intervals are complete up to this time, nanoseconds since the epoch.
-    until: u64,
+    complete_until: u64,
     commits: CommitActivity,
     result: Option<PartialResult>,
 }
@@ -152,30 +153,30 @@ pub(crate) fn measure(
     listener: &mut dyn Listener,
 ) -> Result<(Measured, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
-    let each = generators.parts().iter().map(|_| GeneratorState::default()).collect();
+    let states = generators.summaries().iter().map(|_| GeneratorState::default()).collect();
     let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
         .with_stages(StageTally::of(input.load));
-    let mut coordinator = Coordinator { kinds, generators, input, each, collector };
+    let mut coordinator = Coordinator { kinds, generators, input, states, collector };
     coordinator.await_ready(listener)?;
     let start = ready()?;
     let window = Arc::new(input.window(start.epoch));
     listener.clients_begin(start.epoch.saturating_duration_since(Instant::now()).into());
-    let watch = coordinator.run(&start, &window, listener)?;
-    Ok(coordinator.finish(window, &watch, listener))
+    let monitor = coordinator.run(&start, &window, listener)?;
+    Ok(coordinator.finish(window, &monitor, listener))
 }
 
 struct Coordinator<'a> {
     kinds: &'a SampleNames,
     generators: &'a dyn Generators,
     input: &'a LoadInput<'a>,
-    each: Vec<GeneratorState>,
+    states: Vec<GeneratorState>,
     collector: Collector,
 }
 
 impl Coordinator<'_> {
     fn await_ready(&mut self, listener: &mut dyn Listener) -> Result<(), TrialError> {
         let input = self.input;
-        while !self.each.iter().all(|it| it.is_ready) {
+        while !self.states.iter().all(|it| it.is_ready) {
             if input.interrupts.load(Ordering::Relaxed) > 0 {
                 return Err(TrialError::Interrupted);
             }
@@ -183,19 +184,21 @@ impl Coordinator<'_> {
                 return Err(TrialError::SystemDied(reason));
             }
             match self.generators.next(CHECK_INTERVAL)? {
-                Some((from, PartReport::Connected(connected))) => {
-                    self.each[from].connected = connected;
+                Some((from, GeneratorReport::Connected(connected))) => {
+                    self.states[from].connected = connected;
                     listener.event(&Event::Progress {
                         trial: input.name.clone(),
                         phase: Phase::Connecting,
-                        done: self.each.iter().map(|it| u64::from(it.connected)).sum(),
+                        done: self.states.iter().map(|it| u64::from(it.connected)).sum(),
                         total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,
                     });
                 }
-                Some((from, PartReport::Ready)) => self.each[from].is_ready = true,
-                Some((_, PartReport::Message(text))) => listener.message_of_generator(&text),
-                Some((from, PartReport::Failed(reason))) => return Err(self.failed(from, reason)),
+                Some((from, GeneratorReport::Ready)) => self.states[from].is_ready = true,
+                Some((_, GeneratorReport::Message(text))) => listener.message_of_generator(&text),
+                Some((from, GeneratorReport::Failed(reason))) => {
+                    return Err(self.failed(from, reason));
+                }
                 Some((from, _)) => return Err(self.failed(from, "it sent results too early")),
                 None => {}
             }
@@ -208,11 +211,11 @@ impl Coordinator<'_> {
     }
 
     fn of_generator(&self, from: usize, reason: Reason) -> Reason {
-        Reason::GeneratorFailed { name: self.name(from), reason: Box::new(reason) }
+        Reason::GeneratorFailed { name: self.name_of(from), reason: Box::new(reason) }
     }
 
-    fn name(&self, from: usize) -> String {
-        self.generators.parts()[from].name()
+    fn name_of(&self, from: usize) -> String {
+        self.generators.summaries()[from].name()
     }
 
     /// Receives reports until all generators are done.
@@ -221,98 +224,106 @@ impl Coordinator<'_> {
         start: &Start,
         window: &Window,
         listener: &mut dyn Listener,
-    ) -> Result<Watch, TrialError> {
-        let (mut watch, mut stall) = (Watch::new(), StallDetector::default());
-        let mut is_reported = false;
-        while self.each.iter().any(|it| it.result.is_none()) {
-            watch.check(window, &self.collector, self.input, listener);
-            start.stop_together(window);
-            let commits = self.each.iter().map(|it| it.commits).reduce(CommitActivity::and);
+    ) -> Result<LoadMonitor, TrialError> {
+        let (mut monitor, mut stall) = (LoadMonitor::new(), StallDetector::default());
+        let mut is_stop_sent = false;
+        while self.states.iter().any(|it| it.result.is_none()) {
+            monitor.check(window, &self.collector, self.input, listener);
+            start.propagate_stop(window);
+            let commits = self.states.iter().map(|it| it.commits).reduce(CommitActivity::and);
             let commits = commits.unwrap_or_default();
             stall.report(commits.at, || commits, listener);
-            if let (Some(cause), false) = (window.stop_cause(), is_reported) {
-                is_reported = true;
+            if let (Some(cause), false) = (window.stop_cause(), is_stop_sent) {
+                is_stop_sent = true;
                 self.generators.stop(&cause);
             }
-            let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
+            let limit = window.grace_ends().saturating_add(Nanos::from(END_TIMEOUT).0);
             if window.now() > limit {
-                let from = self.each.iter().position(|it| it.result.is_none()).unwrap_or(0);
+                let from = self.states.iter().position(|it| it.result.is_none()).unwrap_or(0);
                 return Err(self.failed(from, "it did not end in time"));
             }
             match self.generators.next(CHECK_INTERVAL)? {
-                Some((_, PartReport::Message(text))) => listener.message_of_generator(&text),
-                Some((from, report)) => self.take(from, report, window)?,
+                Some((_, GeneratorReport::Message(text))) => listener.message_of_generator(&text),
+                Some((from, report)) => self.handle(from, report, window)?,
                 None => continue,
             }
-            let until = self.each.iter().map(|it| it.until).min().unwrap_or(0);
+            let until = self.states.iter().map(|it| it.complete_until).min().unwrap_or(0);
             if until < u64::MAX {
-                while let Some(interval) = self.collector.complete(until) {
+                while let Some(interval) = self.collector.pop_complete(until) {
                     listener.interval(&interval);
                 }
             }
         }
-        Ok(watch)
+        Ok(monitor)
     }
 
-    fn take(&mut self, from: usize, report: PartReport, window: &Window) -> Result<(), TrialError> {
+    fn handle(
+        &mut self,
+        from: usize,
+        report: GeneratorReport,
+        window: &Window,
+    ) -> Result<(), TrialError> {
         match report {
-            PartReport::Interval(interval) => {
+            GeneratorReport::Interval(interval) => {
                 let limit = window.closes().saturating_add(self.input.load.grace.0);
-                let is_late = interval.start.0 > limit.saturating_add(Nanos::from(ENDING).0);
+                let is_late = interval.start.0 > limit.saturating_add(Nanos::from(END_TIMEOUT).0);
                 if is_late || !self.collector.fits(&interval) {
                     return Err(self.failed(from, "it sent an interval of another workload"));
                 }
-                self.each[from].until = interval.start.0 + interval.length.0;
+                self.states[from].complete_until = interval.start.0 + interval.length.0;
                 self.collector.merge(&interval);
             }
-            PartReport::Activity(commits) => self.each[from].commits = commits,
-            PartReport::Stopped(cause) => window.stop(match cause {
+            GeneratorReport::Activity(commits) => self.states[from].commits = commits,
+            GeneratorReport::Stopped(cause) => window.stop(match cause {
                 Reason::Interrupted => cause,
                 cause => self.of_generator(from, cause),
             }),
-            PartReport::Done(result) => {
+            GeneratorReport::Done(result) => {
                 if !result.fits(self.kinds) {
                     return Err(self.failed(from, "it sent results of another workload"));
                 }
                 // Its clients commit nothing more: the others decide whether commits have stopped.
-                (self.each[from].until, self.each[from].commits.at) = (u64::MAX, u64::MAX);
-                self.each[from].result = Some(*result);
+                (self.states[from].complete_until, self.states[from].commits.at) =
+                    (u64::MAX, u64::MAX);
+                self.states[from].result = Some(*result);
             }
-            PartReport::Failed(reason) => return Err(self.failed(from, reason)),
-            PartReport::Connected(_)
-            | PartReport::Ready
-            | PartReport::Loading(_)
-            | PartReport::Message(_) => {}
+            GeneratorReport::Failed(reason) => return Err(self.failed(from, reason)),
+            GeneratorReport::Connected(_)
+            | GeneratorReport::Ready
+            | GeneratorReport::Loading(_)
+            | GeneratorReport::Message(_) => {}
         }
         Ok(())
     }
 
-    /// Puts the results together.
+    /// Combines the results.
     fn finish(
         mut self,
         window: Arc<Window>,
-        watch: &Watch,
+        monitor: &LoadMonitor,
         listener: &mut dyn Listener,
     ) -> (Measured, Vec<AuditState>) {
-        let (user, system) = watch.cpu();
+        let (user, system) = monitor.cpu();
         let mut sum = PartialResult::default();
         let mut audit_state = Vec::new();
-        let mut parts = self.generators.parts();
-        let number = parts.len() as u32;
-        for (part, it) in parts.iter_mut().zip(std::mem::take(&mut self.each)) {
+        let mut summaries = self.generators.summaries();
+        let number = summaries.len() as u32;
+        for (summary, it) in summaries.iter_mut().zip(std::mem::take(&mut self.states)) {
             let mut result = it.result.expect("all are done");
-            result.describe(part, self.input.load.offered().is_some());
+            result.describe(summary, self.input.load.offered().is_some());
             if let Some(collector) = result.collector.take() {
                 self.collector.merge_state(&collector);
             }
-            let share = GeneratorShare::new(self.input.clients.clients, part.number, number);
-            self.input.shares.enter(share.ids, &std::mem::take(&mut result.shares));
+            let clients = self.input.clients.total;
+            let subset = ClientSubset::new(clients, summary.number, number);
+            let statistics = std::mem::take(&mut result.client_statistics);
+            self.input.client_statistics.enter(subset.ids, &statistics);
             audit_state.push(std::mem::take(&mut result.audit_state));
             sum.add(result);
         }
         let coordinator_cpu = Nanos(user.0 + system.0);
         let interval = self.input.interval;
-        let generators = Some(GeneratorsRecord { parts, coordinator_cpu, interval });
+        let generators = Some(GeneratorsRecord { parts: summaries, coordinator_cpu, interval });
         let ended = EndedMeasurement {
             input: self.input,
             kinds: self.kinds.clone(),

@@ -1,4 +1,4 @@
-//! The work of each client, readable from any thread while the clients work.
+//! Statistics of each client, readable from any thread while the clients work.
 
 use dyno_model::client_group::ClientIds;
 use dyno_model::units::Nanos;
@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The work of one client in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientShare {
+pub struct ClientStatistics {
     /// Committed transactions.
     pub events: u64,
     /// Sum of their response times.
     pub busy: Nanos,
-    /// Shortest of their response times since [`ClientShares::forget_extremes`]; 0 without any.
+    /// Shortest of their response times since [`StatisticsByClient::forget_extremes`]; 0 without
+    /// any.
     pub min: Nanos,
     /// Longest of them.
     pub max: Nanos,
 }
 
-/// The share of a client in its own cache line, so that clients on different threads do not slow
-/// each other down.
+/// The statistics of a client in their own cache line, so that clients on different threads do not
+/// slow each other down.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -43,24 +44,25 @@ impl Default for Slot {
 /// The shortest response time of a client that has none.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The shares of all clients. Only its client writes a share; reading takes no lock.
+/// The statistics of all clients. Only the client itself writes its statistics; reading takes no
+/// lock.
 #[derive(Debug)]
-pub struct ClientShares {
+pub struct StatisticsByClient {
     ids: ClientIds,
     slots: Box<[Slot]>,
 }
 
-impl ClientShares {
-    /// Shares of the clients with these numbers, all 0.
+impl StatisticsByClient {
+    /// Statistics of the clients with these ids, all 0.
     #[must_use]
     pub fn new(ids: ClientIds) -> Self {
         Self { ids, slots: ids.iter().map(|_| Slot::default()).collect() }
     }
 
-    /// All shares as they are now. Each is exact; together they form a consistent snapshot only
-    /// after the clients have ended.
-    pub fn iter(&self) -> impl Iterator<Item = ClientShare> + '_ {
-        self.slots.iter().map(|slot| ClientShare {
+    /// The statistics as they are now. Those of each client are exact; together they form a
+    /// consistent snapshot only after the clients have ended.
+    pub fn iter(&self) -> impl Iterator<Item = ClientStatistics> + '_ {
+        self.slots.iter().map(|slot| ClientStatistics {
             events: slot.events.load(Ordering::Relaxed),
             busy: Nanos(slot.busy.load(Ordering::Relaxed)),
             min: Nanos(
@@ -70,15 +72,15 @@ impl ClientShares {
         })
     }
 
-    /// Enters the shares of the clients with these ids, which have ended in another process.
-    pub(crate) fn enter(&self, ids: ClientIds, shares: &[ClientShare]) {
-        for (client, share) in ids.iter().zip(shares) {
+    /// Enters the statistics of the clients with these ids, which have ended in another process.
+    pub(crate) fn enter(&self, ids: ClientIds, statistics: &[ClientStatistics]) {
+        for (client, statistics) in ids.iter().zip(statistics) {
             let slot = &self.slots[self.ids.position(client) as usize];
-            slot.events.store(share.events, Ordering::Relaxed);
-            slot.busy.store(share.busy.0, Ordering::Relaxed);
-            if share.events > 0 {
-                slot.min.store(share.min.0, Ordering::Relaxed);
-                slot.max.store(share.max.0, Ordering::Relaxed);
+            slot.events.store(statistics.events, Ordering::Relaxed);
+            slot.busy.store(statistics.busy.0, Ordering::Relaxed);
+            if statistics.events > 0 {
+                slot.min.store(statistics.min.0, Ordering::Relaxed);
+                slot.max.store(statistics.max.0, Ordering::Relaxed);
             }
         }
     }
@@ -115,17 +117,18 @@ mod tests {
 
     #[test]
     fn a_clients_extremes_are_those_since_they_were_forgotten() {
-        let shares = ClientShares::new(ClientIds::round_robin(4, 1, 2));
-        let of_first = || shares.iter().next().unwrap();
-        assert_eq!(of_first(), ClientShare::default());
+        let statistics = StatisticsByClient::new(ClientIds::round_robin(4, 1, 2));
+        let of_first = || statistics.iter().next().unwrap();
+        assert_eq!(of_first(), ClientStatistics::default());
         for latency in [30, 10, 20] {
-            shares.record(1, latency);
+            statistics.record(1, latency);
         }
-        let expected = ClientShare { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
+        let expected =
+            ClientStatistics { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
         assert_eq!(of_first(), expected);
-        shares.forget_extremes();
-        assert_eq!(of_first(), ClientShare { min: Nanos(0), max: Nanos(0), ..expected });
-        shares.record(1, 25);
+        statistics.forget_extremes();
+        assert_eq!(of_first(), ClientStatistics { min: Nanos(0), max: Nanos(0), ..expected });
+        statistics.record(1, 25);
         assert_eq!((of_first().min, of_first().max), (Nanos(25), Nanos(25)));
     }
 }

@@ -1,7 +1,7 @@
-//! Loading by several generators: each fills a share of every table, and the coordinator creates
+//! Loading by several generators: each fills a range of every table, and the coordinator creates
 //! the tables before, and counts their rows and builds their indexes after.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, ask, connect, fill, work};
+use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
 use super::load::{load, with_filled};
 use crate::workload::{TableDefinition, count_rows};
 use dyno_drivers::{Connection, Driver, block_on};
@@ -27,7 +27,7 @@ pub trait Loaders {
     fn number(&self) -> usize;
 
     /// Hands out the ranges of rows that each generator loads.
-    fn assign(&self, shares: Vec<Vec<RowRange>>);
+    fn assign(&self, ranges: Vec<Vec<RowRange>>);
 
     /// The next report of any generator; `None` when there is none for so long.
     ///
@@ -36,7 +36,7 @@ pub trait Loaders {
     fn next(&self, wait: Duration) -> std::result::Result<Option<(usize, LoadReport)>, Reason>;
 
     /// The reason, with the name of the generator that reports it.
-    fn named(&self, generator: usize, reason: Reason) -> Reason;
+    fn failure_of(&self, generator: usize, reason: Reason) -> Reason;
 }
 
 /// A report of a generator that loads.
@@ -45,7 +45,7 @@ pub trait Loaders {
 pub enum LoadReport {
     /// Number of rows that it has loaded.
     Rows(u64),
-    /// Its share of this table is complete.
+    /// Its range of this table is complete.
     Filled(usize),
     /// It cannot continue.
     Failed(Reason),
@@ -66,16 +66,16 @@ impl From<OperationFailure> for LoadError {
     }
 }
 
-/// The share of each generator: a range of each table that is large enough, so that all have work
-/// until the end. Small tables are dealt out in turn.
-fn shares(tables: &[TableDefinition], generators: usize) -> Vec<Vec<RowRange>> {
-    let mut shares = vec![Vec::new(); generators];
-    for whole in RowRange::all(tables) {
-        for (place, range) in whole.divided(generators as u64).enumerate() {
-            shares[(whole.table + place) % generators].push(range);
+/// The ranges that each generator loads: one of each table that is large enough, so that all have
+/// work until the end. Small tables are assigned round-robin.
+fn ranges_by_generator(tables: &[TableDefinition], generators: usize) -> Vec<Vec<RowRange>> {
+    let mut ranges = vec![Vec::new(); generators];
+    for table in RowRange::all(tables) {
+        for (i, range) in table.divided(generators as u64).enumerate() {
+            ranges[(table.table + i) % generators].push(range);
         }
     }
-    shares
+    ranges
 }
 
 /// Number of connections with which each of several generators loads, so that all together have no
@@ -91,35 +91,35 @@ pub fn loaders_of_each(clients: u32, generators: usize) -> usize {
 /// # Errors
 /// As [`load`], and when a generator fails or is lost, or a table does not have the number of rows
 /// that it should have.
-pub fn load_divided(
+pub fn load_distributed(
     loading: &Loading<'_>,
     loaders: &dyn Loaders,
     listener: &mut dyn Listener,
 ) -> std::result::Result<u64, LoadError> {
-    let shares = shares(&loading.data.tables(), loaders.number());
+    let ranges = ranges_by_generator(&loading.data.tables(), loaders.number());
     let engine = loading.target.engine;
-    let is_shared = engine.is_server() && engine.keeps_data();
-    if !is_shared || shares.iter().filter(|share| !share.is_empty()).count() < 2 {
+    let is_accessible = engine.is_server() && engine.keeps_data();
+    if !is_accessible || ranges.iter().filter(|ranges| !ranges.is_empty()).count() < 2 {
         return Ok(load(loading, listener)?);
     }
     with_filled(loading, listener, |tables, progress| {
-        fill_elsewhere(loading, loaders, shares, tables, progress)
+        fill_by_generators(loading, loaders, ranges, tables, progress)
     })
 }
 
 /// Waits until the generators have filled the tables; each is checked and indexed as soon as it is
 /// complete.
-fn fill_elsewhere(
+fn fill_by_generators(
     loading: &Loading<'_>,
     loaders: &dyn Loaders,
-    shares: Vec<Vec<RowRange>>,
+    ranges: Vec<Vec<RowRange>>,
     tables: &[TableDefinition],
     progress: &mut dyn FnMut(u64),
 ) -> std::result::Result<(), LoadError> {
-    let mut open = vec![0; tables.len()];
-    shares.iter().flatten().for_each(|range| open[range.table] += 1);
-    let mut rows = vec![0; shares.len()];
-    loaders.assign(shares);
+    let mut remaining_ranges = vec![0; tables.len()];
+    ranges.iter().flatten().for_each(|range| remaining_ranges[range.table] += 1);
+    let mut rows = vec![0; ranges.len()];
+    loaders.assign(ranges);
     let (filled, complete) = channel();
     let complete = Mutex::new(complete);
     std::thread::scope(|scope| {
@@ -127,7 +127,7 @@ fn fill_elsewhere(
             .map(|_| scope.spawn(|| finish_tables(loading, tables, &complete)))
             .collect();
         let mut wait = || {
-            while open.iter().any(|open| *open > 0)
+            while remaining_ranges.iter().any(|ranges| *ranges > 0)
                 && !finishers.iter().any(ScopedJoinHandle::is_finished)
             {
                 if loading.interrupts.load(Ordering::Relaxed) > 0 {
@@ -137,19 +137,21 @@ fn fill_elsewhere(
                 let report = loaders.next(CHECK_INTERVAL).map_err(LoadError::Generator)?;
                 match report {
                     Some((from, LoadReport::Rows(done))) => rows[from] = done,
-                    Some((from, LoadReport::Filled(table))) => match open.get_mut(table) {
-                        Some(1) => {
-                            open[table] = 0;
-                            let _ = filled.send(table);
+                    Some((from, LoadReport::Filled(table))) => {
+                        match remaining_ranges.get_mut(table) {
+                            Some(1) => {
+                                remaining_ranges[table] = 0;
+                                let _ = filled.send(table);
+                            }
+                            Some(ranges) if *ranges > 1 => *ranges -= 1,
+                            _ => {
+                                let reason = "it reported a table of another data set".into();
+                                return Err(LoadError::Generator(loaders.failure_of(from, reason)));
+                            }
                         }
-                        Some(open) if *open > 1 => *open -= 1,
-                        _ => {
-                            let reason = "it reported a table of another data set".into();
-                            return Err(LoadError::Generator(loaders.named(from, reason)));
-                        }
-                    },
+                    }
                     Some((from, LoadReport::Failed(reason))) => {
-                        return Err(LoadError::Generator(loaders.named(from, reason)));
+                        return Err(LoadError::Generator(loaders.failure_of(from, reason)));
                     }
                     None => {}
                 }
@@ -200,15 +202,15 @@ fn finish(connection: &mut Connection, table: &TableDefinition) -> Result<()> {
         );
         return Err(FailureKind::Other.failure(message));
     }
-    ask(connection, indexes)
+    send(connection, indexes)
 }
 
-/// Fills ranges of tables, which exist, with this many connections; the generator's part of
-/// [`load_divided`].
+/// Fills ranges of tables, which exist, with this many connections; what each generator does for
+/// [`load_distributed`].
 ///
 /// # Errors
 /// When the server rejects a statement, or the coordinator is gone ([`FailureKind::Cancelled`]).
-pub fn load_share(
+pub fn load_ranges(
     loading: &Loading<'_>,
     ranges: &[RowRange],
     loaders: usize,
@@ -217,53 +219,53 @@ pub fn load_share(
     let unindexed = |table| TableDefinition { indexes: Vec::new(), ..table };
     let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
     let queue = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
-    let mut open: Vec<usize> = ranges.iter().map(|range| range.table).collect();
+    let mut unfilled: Vec<usize> = ranges.iter().map(|range| range.table).collect();
     let mut last_report = Instant::now();
-    let mut look = || {
-        let (filled, rest) = open.iter().partition(|table| queue.is_filled(**table));
+    let mut report_progress = || {
+        let (filled, rest) = unfilled.iter().partition(|table| queue.is_filled(**table));
         let filled: Vec<usize> = filled;
-        if !filled.is_empty() || !open.is_empty() && last_report.elapsed() >= REPORT_INTERVAL {
+        if !filled.is_empty() || !unfilled.is_empty() && last_report.elapsed() >= REPORT_INTERVAL {
             last_report = Instant::now();
             report(LoadReport::Rows(queue.rows_done()));
         }
-        open = rest;
+        unfilled = rest;
         // The last of these is its last report.
         filled.into_iter().for_each(|table| report(LoadReport::Filled(table)));
     };
-    fill(loading, &queue, loaders, &mut look)?;
-    look();
+    fill(loading, &queue, loaders, &mut report_progress)?;
+    report_progress();
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::filling::ROWS_PER_PART_MIN;
+    use super::super::filling::ROWS_PER_RANGE_MIN;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn the_shares_of_all_generators_are_all_rows_of_all_tables(
+        fn ranges_of_all_generators_are_all_rows_of_all_tables(
             rows in prop::collection::vec(0_u64..200_000, 1..10), generators in 1_usize..9
         ) {
             let table = |(number, rows): (usize, &u64)| {
                 TableDefinition::new(format!("t{number}"), "", Vec::new(), *rows)
             };
             let tables: Vec<_> = rows.iter().enumerate().map(table).collect();
-            let shares = shares(&tables, generators);
-            prop_assert_eq!(shares.len(), generators);
-            for share in &shares {
-                let mut own: Vec<usize> = share.iter().map(|range| range.table).collect();
-                own.dedup();
-                prop_assert_eq!(own.len(), share.len(), "a table occurs once: {:?}", share);
+            let by_generator = ranges_by_generator(&tables, generators);
+            prop_assert_eq!(by_generator.len(), generators);
+            for ranges in &by_generator {
+                let mut tables: Vec<usize> = ranges.iter().map(|range| range.table).collect();
+                tables.dedup();
+                prop_assert_eq!(tables.len(), ranges.len(), "a table occurs once: {:?}", ranges);
             }
-            let mut all: Vec<RowRange> = shares.into_iter().flatten().collect();
-            all.sort_unstable_by_key(|range| (range.table, range.first));
+            let mut ranges: Vec<RowRange> = by_generator.into_iter().flatten().collect();
+            ranges.sort_unstable_by_key(|range| (range.table, range.first));
             for (table, rows) in rows.into_iter().enumerate() {
                 let mut next = 0;
-                for range in all.iter().filter(|range| range.table == table) {
+                for range in ranges.iter().filter(|range| range.table == table) {
                     prop_assert_eq!(range.first, next);
-                    prop_assert!(range.rows >= ROWS_PER_PART_MIN || range.first + range.rows == rows);
+                    prop_assert!(range.rows >= ROWS_PER_RANGE_MIN || range.first + range.rows == rows);
                     next += range.rows;
                 }
                 prop_assert_eq!(next, rows);
@@ -276,7 +278,7 @@ mod tests {
         let tables = [5, 40_000, 5].map(|rows| TableDefinition::new("t", "", Vec::new(), rows));
         let range = |table, first, rows| RowRange { table, first, rows };
         assert_eq!(
-            shares(&tables, 2),
+            ranges_by_generator(&tables, 2),
             [
                 vec![range(0, 0, 5), range(1, 20_000, 20_000), range(2, 0, 5)],
                 vec![range(1, 0, 20_000)]

@@ -5,7 +5,7 @@ use super::rejected_statistics::{persona, server};
 use crate::bench::{NOBODY, null};
 use dyno_drivers::RowWriter;
 use dyno_drivers::null::server::{Persona, RunningServer};
-use dyno_engine::loading::{LoadError, LoadReport, Loaders, Loading, RowRange, load_divided};
+use dyno_engine::loading::{LoadError, LoadReport, Loaders, Loading, RowRange, load_distributed};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::event::{Event, Listener};
 use dyno_model::failure::FailureKind;
@@ -17,9 +17,9 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 /// A table of so many rows.
-struct One(u64);
+struct OneTable(u64);
 
-impl DataSet for One {
+impl DataSet for OneTable {
     fn fingerprint(&self) -> String {
         "one".to_owned()
     }
@@ -35,18 +35,18 @@ impl DataSet for One {
 
 /// Two generators, what they report, and what was assigned to them.
 #[derive(Default)]
-struct Written {
+struct WrittenReports {
     reports: Mutex<VecDeque<(usize, LoadReport)>>,
     assigned: Mutex<Vec<Vec<RowRange>>>,
 }
 
-impl Loaders for Written {
+impl Loaders for WrittenReports {
     fn number(&self) -> usize {
         2
     }
 
-    fn assign(&self, shares: Vec<Vec<RowRange>>) {
-        *self.assigned.lock().expect("nobody panics") = shares;
+    fn assign(&self, ranges: Vec<Vec<RowRange>>) {
+        *self.assigned.lock().expect("nobody panics") = ranges;
     }
 
     fn next(&self, _wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
@@ -56,7 +56,7 @@ impl Loaders for Written {
         }
     }
 
-    fn named(&self, generator: usize, reason: Reason) -> Reason {
+    fn failure_of(&self, generator: usize, reason: Reason) -> Reason {
         Reason::GeneratorFailed { name: generator.to_string(), reason: Box::new(reason) }
     }
 }
@@ -78,32 +78,34 @@ fn counting() -> (RunningServer, Target) {
     server(&PLAIN)
 }
 
-fn divided(
+fn load_with_generators(
     rows: u64,
     reports: &[(usize, LoadReport)],
     interrupts: &AtomicUsize,
     listener: &mut dyn Listener,
 ) -> (Result<u64, LoadError>, Vec<Vec<RowRange>>) {
     let (_server, target) = counting();
-    let loading = Loading { trial: "b01-001", target: &target, data: &One(rows), interrupts };
-    let written =
-        Written { reports: Mutex::new(reports.iter().cloned().collect()), ..Written::default() };
-    let loaded = load_divided(&loading, &written, listener);
+    let loading = Loading { trial: "b01-001", target: &target, data: &OneTable(rows), interrupts };
+    let written = WrittenReports {
+        reports: Mutex::new(reports.iter().cloned().collect()),
+        ..WrittenReports::default()
+    };
+    let loaded = load_distributed(&loading, &written, listener);
     (loaded, written.assigned.into_inner().expect("nobody panics"))
 }
 
 #[test]
 fn data_that_is_too_small_to_be_divided_is_loaded_by_the_coordinator() {
-    let (loaded, assigned) = divided(10_000, &[], &NOBODY, &mut ());
+    let (loaded, assigned) = load_with_generators(10_000, &[], &NOBODY, &mut ());
     assert_eq!((loaded, assigned), (Ok(10_000), Vec::new()));
 }
 
 #[test]
 fn a_target_that_keeps_no_data_is_not_asked_how_many_rows_it_has() {
-    let (target, written) = (null(""), Written::default());
-    let data = &One(40_000);
+    let (target, written) = (null(""), WrittenReports::default());
+    let data = &OneTable(40_000);
     let loading = Loading { trial: "b01-001", target: &target, data, interrupts: &NOBODY };
-    assert_eq!(load_divided(&loading, &written, &mut ()), Ok(40_000));
+    assert_eq!(load_distributed(&loading, &written, &mut ()), Ok(40_000));
     assert_eq!(*written.assigned.lock().expect("nobody panics"), Vec::<Vec<RowRange>>::new());
 }
 
@@ -117,7 +119,7 @@ fn loaded_rows_are_summed_over_generators_and_verified() {
         (1, LoadReport::Filled(0)),
     ];
     let mut shown = Shown::default();
-    let (loaded, assigned) = divided(40_000, &reports, &NOBODY, &mut shown);
+    let (loaded, assigned) = load_with_generators(40_000, &reports, &NOBODY, &mut shown);
     let range = |first| vec![RowRange { table: 0, first, rows: 20_000 }];
     assert_eq!(assigned, [range(0), range(20_000)]);
     assert_eq!(shown.0, [500, 1_200, 20_700, 20_700, 20_700]);
@@ -134,7 +136,7 @@ fn a_generator_that_cannot_load_is_named() {
         (LoadReport::Failed("its disk is full".into()), "generator 1: its disk is full"),
         (LoadReport::Filled(7), "generator 1: it reported a table of another data set"),
     ] {
-        let (loaded, _) = divided(40_000, &[(1, report)], &NOBODY, &mut ());
+        let (loaded, _) = load_with_generators(40_000, &[(1, report)], &NOBODY, &mut ());
         let Err(LoadError::Generator(reason)) = loaded else { panic!("{loaded:?}") };
         assert_eq!(reason.to_string(), reported);
     }
@@ -142,7 +144,7 @@ fn a_generator_that_cannot_load_is_named() {
 
 #[test]
 fn the_user_interrupts_a_divided_load() {
-    let (loaded, _) = divided(40_000, &[], &AtomicUsize::new(1), &mut ());
+    let (loaded, _) = load_with_generators(40_000, &[], &AtomicUsize::new(1), &mut ());
     assert!(
         matches!(&loaded, Err(LoadError::Failed(it)) if it.kind == FailureKind::Cancelled),
         "{loaded:?}"

@@ -2,7 +2,7 @@
 
 use super::environment::environment;
 use super::reporter::Start;
-use super::scripts::{LuaScripts, Part, threads};
+use super::scripts::{LuaScripts, WeightedScript, threads};
 use super::{LoadedScript, Opened, Unusable};
 use crate::job::Job;
 use crate::logger::{Logger, Terminal};
@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::work::ScriptWork;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    CustomAudit, LoadInput, PartialResult, Start as CommonStart, TrialError, run_script_part,
+    CustomAudit, LoadInput, PartialResult, Start as CommonStart, TrialError, run_script_subset,
 };
 use dyno_lua::ScriptSource;
 use dyno_model::event::Listener;
@@ -43,7 +43,7 @@ impl ScriptWork {
     ///
     /// # Errors
     /// When the threads cannot begin.
-    pub fn run_part(
+    pub fn run_subset(
         &self,
         targets: &[Target],
         input: &LoadInput<'_>,
@@ -69,7 +69,7 @@ impl ScriptWork {
         };
         let mut environment = environment(source, &options, self.argv.clone(), self.seed, &logger);
         environment.files.clone_from(&self.files);
-        environment.share = Some(input.clients);
+        environment.subset = Some(input.clients);
         if let Some(driver) = options.database.driver() {
             environment.databases.access_mut(driver).targets = targets.to_vec();
         }
@@ -80,14 +80,14 @@ impl ScriptWork {
         // The coordinator announces the start.
         let nobody = Terminal { out: Box::new(io::sink()), error: Box::new(io::sink()) };
         let clients = LuaScripts {
-            parts: vec![Part { name: self.name.clone(), weight: 1, recipe }],
+            scripts: vec![WeightedScript { name: self.name.clone(), weight: 1, recipe }],
             seed: self.seed,
             audit: Arc::default(),
             logger,
             start: Arc::new(Start::new(&Arc::new(Logger::new(nobody)), &options.general)),
         };
         let threads = threads(&options.general);
-        run_script_part(clients, &CustomAudit::default(), &threads, input, ready, listener)
+        run_script_subset(clients, &CustomAudit::default(), &threads, input, ready, listener)
     }
 }
 

@@ -13,17 +13,17 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Time between two progress reports.
-const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The generator's processor time, the phases, and reasons to stop.
-pub(super) struct Watch {
+pub(super) struct LoadMonitor {
     cpu_at_open: ProcessCpu,
     machine_at_open: MachineCpu,
     is_measuring: bool,
     progress_at: Instant,
 }
 
-impl Watch {
+impl LoadMonitor {
     pub(super) fn new() -> Self {
         Self {
             cpu_at_open: ProcessCpu::now(),
@@ -47,7 +47,7 @@ impl Watch {
                 self.cpu_at_open = ProcessCpu::now();
                 self.machine_at_open = MachineCpu::now();
             }
-            listener.event(&input.enters(Phase::Measure));
+            listener.event(&input.phase_started(Phase::Measure));
         }
         let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {
@@ -61,7 +61,7 @@ impl Watch {
             window.shorten_grace();
         }
         if self.progress_at <= Instant::now() {
-            self.progress_at = Instant::now() + PROGRESS_EVERY;
+            self.progress_at = Instant::now() + PROGRESS_INTERVAL;
             listener.event(&progress(window, collector, input, now));
         }
     }

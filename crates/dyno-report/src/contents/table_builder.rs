@@ -10,12 +10,12 @@ use crate::words;
 use dyno_analysis::model::{Effect, Estimate, Figures, Metric, ReportModel};
 
 /// The rows' data, and the table with the columns added so far.
-pub(crate) struct Sheet<R> {
+pub(crate) struct TableBuilder<R> {
     rows: Vec<R>,
     table: Table,
 }
 
-impl<R> Sheet<R> {
+impl<R> TableBuilder<R> {
     /// Rows without group names.
     pub(crate) fn of(rows: impl IntoIterator<Item = R>) -> Self {
         Self::grouped(rows, |_| [])
@@ -39,9 +39,9 @@ impl<R> Sheet<R> {
         rows: impl IntoIterator<Item = R>,
         names: impl Fn(&R) -> [String; 2],
     ) -> Self {
-        let mut sheet = Self::grouped(rows, names);
-        sheet.table.names = &[&headings::SUBJECT, &headings::BASELINE];
-        sheet
+        let mut builder = Self::grouped(rows, names);
+        builder.table.names = &[&headings::SUBJECT, &headings::BASELINE];
+        builder
     }
 
     /// Rows of configurations, by index, grouped under the names of their series.
@@ -53,9 +53,10 @@ impl<R> Sheet<R> {
             index,
             clients: model.configurations[index].clients,
         };
-        let sheet = Sheet::grouped(rows, |(index, _)| [model.series_of(*index).label.clone()])
-            .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
-        Self { rows: sheet.rows.into_iter().map(|(_, row)| row).collect(), table: sheet.table }
+        let builder =
+            TableBuilder::grouped(rows, |(index, _)| [model.series_of(*index).label.clone()])
+                .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
+        Self { rows: builder.rows.into_iter().map(|(_, row)| row).collect(), table: builder.table }
     }
 
     fn column(mut self, column: Column, cell: impl Fn(&R) -> Cell) -> Self {
@@ -88,8 +89,8 @@ impl<R> Sheet<R> {
     /// Adds a column for each measure; a dash if the row has no such figure.
     pub(crate) fn measures(self, metrics: &[Metric], of: impl Fn(&R) -> Option<&Figures>) -> Self {
         let shown = metrics.iter().filter_map(|it| Some((*it, metrics::heading(*it)?)));
-        shown.fold(self, |sheet, (metric, heading)| {
-            sheet.right(heading, |row| {
+        shown.fold(self, |builder, (metric, heading)| {
+            builder.right(heading, |row| {
                 of(row).map_or_else(Cell::absent, |it| metrics::cell(it, metric))
             })
         })
@@ -103,8 +104,8 @@ impl<R> Sheet<R> {
         of: impl Fn(&R) -> (&Figures, Option<u32>),
     ) -> Self {
         let shown = metrics.iter().filter_map(|it| Some((*it, metrics::heading(*it)?)));
-        shown.fold(self, |sheet, (metric, heading)| {
-            sheet.right(heading, |row| {
+        shown.fold(self, |builder, (metric, heading)| {
+            builder.right(heading, |row| {
                 let (figures, valid) = of(row);
                 metrics::estimate_cell(figures, metric, valid)
             })
