@@ -535,6 +535,7 @@ messages! {
         NOT_LOOKED: "the interim analysis after block {block} failed: {error}",
         UNFINISHED: "{measured} of {trials:1 trial|# trials} measured, {left} left; `{command}` measures {left:it|them}",
         ENDED_EARLY: "{measured} of {trials:1 trial|# trials} measured, {left} left (ended early: {cut}); `{command}` measures {left:it|them}",
+        ABORTED: "stopped at once, without a report; `{command}` continues the run",
         NOTHING_COMMITTED: "no trial committed a transaction; see the report for the reasons",
         NOTHING_VALID: "no trial is valid; see the report for the reasons",
         STOPPED_BEFORE: "interrupted before the first trial",

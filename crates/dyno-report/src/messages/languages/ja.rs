@@ -416,6 +416,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             NOT_LOOKED: "ブロック{block}の中間解析に失敗しました：{error}",
             UNFINISHED: "{trials}試行中{measured}試行を測定、残り{left}試行。`{command}` で残りを測定できます",
             ENDED_EARLY: "{trials}試行中{measured}試行を測定、残り{left}試行（途中で終了：{cut}）。`{command}` で残りを測定できます",
+            ABORTED: "レポートを作成せず直ちに停止しました。`{command}` で測定を再開できます",
             NOTHING_COMMITTED: "どの試行でもトランザクションがコミットされませんでした。原因はレポートを参照してください",
             NOTHING_VALID: "有効な試行がありません。原因はレポートを参照してください",
             STOPPED_BEFORE: "最初の試行の前に中断されました",

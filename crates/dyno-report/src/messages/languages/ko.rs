@@ -415,6 +415,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             NOT_LOOKED: "블록 {block}의 중간 분석에 실패했습니다: {error}",
             UNFINISHED: "시행 {trials}회 중 {measured}회 측정, {left}회 남음. `{command}` 명령으로 나머지를 측정할 수 있습니다",
             ENDED_EARLY: "시행 {trials}회 중 {measured}회 측정, {left}회 남음(도중에 종료: {cut}). `{command}` 명령으로 나머지를 측정할 수 있습니다",
+            ABORTED: "보고서 없이 즉시 종료했습니다. `{command}` 명령으로 측정을 재개할 수 있습니다",
             NOTHING_COMMITTED: "모든 시행에서 커밋된 트랜잭션이 없습니다. 원인은 보고서를 참조하십시오",
             NOTHING_VALID: "유효한 시행이 없습니다. 원인은 보고서를 참조하십시오",
             STOPPED_BEFORE: "첫 시행 전에 중단되었습니다",
