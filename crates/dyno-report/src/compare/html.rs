@@ -142,7 +142,7 @@ fn ratio(ratio: Option<f64>, interval: Option<Range>, lang: Lang) -> String {
 
 fn over_all_row(overall: &OverallEffect, lang: Lang) -> ForestRow {
     let effect = &overall.effect;
-    let word = words::verdict(effect.verdict);
+    let word = words::effect(effect);
     ForestRow {
         label: compare::about(overall, lang),
         ratio: effect.ratio,
