@@ -578,6 +578,7 @@ messages! {
         STARTED: "Started (UTC)",
         EXPERIMENT: "Experiment",
         VALID_TRIALS: "Valid trials",
+        COMBINED_REPORT: "combined report",
         BASE: "Base",
         NEW: "New",
         COMPARE: "Compare",

@@ -458,6 +458,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             STARTED: "開始（UTC）",
             EXPERIMENT: "実験",
             VALID_TRIALS: "有効な試行",
+            COMBINED_REPORT: "統合レポート",
             BASE: "基準",
             NEW: "対象",
             COMPARE: "比較",

@@ -457,6 +457,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             STARTED: "시작(UTC)",
             EXPERIMENT: "실험",
             VALID_TRIALS: "유효한 시행",
+            COMBINED_REPORT: "통합 보고서",
             BASE: "기준",
             NEW: "대상",
             COMPARE: "비교",
