@@ -2,7 +2,7 @@
 //! page.
 
 use crate::messages::{Lang, Message, headings};
-use dyno_analysis::model::{LimitVerdict, TrialState, Validity, Verdict};
+use dyno_analysis::model::{Effect, LimitVerdict, TrialState, Validity, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::warning::Severity;
 
@@ -35,6 +35,17 @@ pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
         None => word(&headings::VERDICT_NONE, "none"),
     }
 }
+
+/// The verdict on an effect; inconclusive results without a test are called that.
+pub(crate) fn effect(effect: &Effect) -> Word {
+    match effect.verdict {
+        Some(Verdict::Inconclusive) if effect.p.is_none() && effect.bound.is_none() => NOT_TESTED,
+        other => verdict(other),
+    }
+}
+
+/// The word for a comparison without a test.
+pub(crate) const NOT_TESTED: Word = word(&headings::VERDICT_NOT_TESTED, "none");
 
 /// Whether a limit passed.
 pub(crate) fn limit(verdict: LimitVerdict) -> Word {

@@ -6,19 +6,24 @@
 //! count as one, however late a busy machine delivers them.
 
 use crate::failure::Failure;
+use crate::printer::Printer;
 use dyno_drivers::timeout;
 use dyno_model::exit_code;
+use dyno_model::sync::lock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 /// Signals within this time after the first one are the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
+
+/// Timeout of the last message.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Stack of the thread that waits for a second request.
 const STACK: usize = 64 << 10;
@@ -31,6 +36,8 @@ const STACK: usize = 64 << 10;
 pub(crate) struct Interrupts {
     count: Arc<AtomicUsize>,
     is_requested: Arc<AtomicBool>,
+    /// Printed when a second request ends the process.
+    last_message: Arc<Mutex<Option<(Printer, String)>>>,
 }
 
 impl Interrupts {
@@ -56,11 +63,17 @@ impl Interrupts {
             low_level::pipe::register(signal, wakes.try_clone()?)?;
         }
         timeout::count_interrupts(&self.count);
+        let last_message = Arc::clone(&self.last_message);
         thread::Builder::new()
             .name("dyno-signals".to_owned())
             .stack_size(STACK)
-            .spawn(move || end_at_second_request(sleeps))?;
+            .spawn(move || end_at_second_request(sleeps, last_message))?;
         Ok(())
+    }
+
+    /// Sets the message that is printed when a second request ends the process.
+    pub(crate) fn print_at_once(&self, printer: Printer, message: String) {
+        *lock(&self.last_message) = Some((printer, message));
     }
 
     /// The counter, which the engine polls.
@@ -94,9 +107,22 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 /// Waits for signals, one byte each, and ends the process at the first that is a second request.
-fn end_at_second_request(mut signals: UnixStream) {
+fn end_at_second_request(
+    mut signals: UnixStream,
+    last_message: Arc<Mutex<Option<(Printer, String)>>>,
+) {
     if second_request(&mut signals).is_ok() {
         dyno_live::terminal::restore();
+        let (finished, is_printed) = mpsc::channel::<()>();
+        let _ = thread::Builder::new().spawn(move || {
+            Printer::divert(None);
+            if let Some((printer, message)) = lock(&last_message).take() {
+                printer.warning(&message);
+            }
+            drop(finished);
+        });
+        // A reader of stderr that has stopped reading must not keep the process alive.
+        let _ = is_printed.recv_timeout(OUTPUT_TIMEOUT);
         low_level::exit(i32::from(exit_code::INTERRUPTED));
     }
 }

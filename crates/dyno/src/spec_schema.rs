@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 const OPEN: [&str; 3] = ["workload.", "factors.", "profile."];
 
 /// Keys that a spec does not need if a factor or a profile sets them.
-const ELSEWHERE: [&str; 1] = ["workload.kind"];
+const ELSEWHERE: [&str; 2] = ["workload", "workload.kind"];
 
 /// The schema. It checks names, types and ranges of keys; `dyno plan` checks everything.
 pub(crate) fn spec_schema() -> Value {

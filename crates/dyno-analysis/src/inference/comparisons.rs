@@ -63,7 +63,11 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let judged = judge(&question_data, groups.len(), rules);
     // The pairs of all metrics, one metric after the other.
     let mut of_pairs: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
+    let mut untested: Vec<usize> = Vec::new();
     for (it, judged) in question_data.iter().zip(&judged) {
+        if judged.p.is_infinite() {
+            untested.extend(it.tested.iter().map(|at| it.offset + at));
+        }
         it.tested
             .iter()
             .zip(&judged.pairs)
@@ -76,8 +80,13 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let several = question_data.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_pairs);
-    let comparisons =
+    let mut comparisons: Vec<Comparison> =
         all.map(|(measured, judgement)| decided(measured, judgement, enabled)).collect();
+    // The only testable pair of a question without an answer: no hypothesis covers it.
+    for at in untested {
+        let effect = &mut comparisons[at].effect;
+        (effect.p, effect.p_corrected, effect.detectable_ratio) = (None, None, None);
+    }
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,

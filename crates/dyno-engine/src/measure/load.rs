@@ -172,7 +172,8 @@ pub struct LoadRecord {
     /// Time until all clients were ready.
     pub connecting: Nanos,
     /// Length of the measured window: the configured duration if there is one, otherwise the time
-    /// until the last counted answer.
+    /// until the last counted answer. A window that was stopped early ends with its last answer, at
+    /// the latest after the configured duration.
     pub measured: Nanos,
     /// From the window's opening until the last client had ended, stragglers included.
     pub elapsed: Nanos,

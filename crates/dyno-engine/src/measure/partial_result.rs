@@ -137,9 +137,12 @@ impl EndedMeasurement<'_> {
         let Self { window, collector, result, .. } = self;
         let last = collector.last_end.max(window.opens());
         match self.input.load.stop {
-            // Stopped early: until the last answer.
-            _ if window.is_stopped() => last - window.opens(),
+            // Stopped early: until the last answer. Those of the grace period do not lengthen it.
+            StopRule::Duration(duration) if window.is_shortened() => {
+                (last - window.opens()).min(duration.0)
+            }
             StopRule::Duration(duration) => duration.0,
+            _ if window.is_stopped() => last - window.opens(),
             StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
                 if last > window.opens() {
                     last - window.opens()
@@ -263,7 +266,7 @@ impl EndedMeasurement<'_> {
 /// Work done in the window if the window has a fixed length. Stop rules by count end with the last
 /// answer, as does a trial that was stopped early.
 fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
-    (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
+    (matches!(load.stop, StopRule::Duration(_)) && !window.is_shortened()).then_some(done)
 }
 
 #[cfg(test)]

@@ -169,6 +169,12 @@ impl Window {
         self.admission_ends.load(Ordering::Relaxed)
     }
 
+    /// True when measuring was stopped before the window's end. A stop in the grace period leaves
+    /// the window whole.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.admission_ends() < self.closes
+    }
+
     /// Clamps a time to [opens, closes].
     #[must_use]
     pub fn clip(&self, time: u64) -> u64 {

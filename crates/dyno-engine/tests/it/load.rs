@@ -353,6 +353,37 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
 }
 
 #[test]
+fn a_stop_does_not_make_the_window_longer_than_its_duration() {
+    let (duration, late) = (seconds(0.5), seconds(0.7));
+    // One client fails within the window or in the grace period, in which the other ends.
+    for fails_at in [seconds(0.0), late] {
+        let load = plan(StopRule::Duration(duration));
+        let others_begun = Arc::new(AtomicU64::new(0));
+        let (record, _) = record(2, &load, move |client, mut meter| {
+            meter.ready();
+            let has_begun = meter.begin_event();
+            others_begun.fetch_add(client.0.into(), Ordering::Relaxed);
+            // On a busy machine the window may have passed.
+            if !has_begun {
+                return Ok(());
+            }
+            let until = if client.0 == 0 { fails_at } else { late };
+            while meter.now() < until.0 || others_begun.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            if client.0 == 0 {
+                meter.statement_failed(1);
+                return Err(ScriptFailure("the server is gone".to_owned()));
+            }
+            meter.end_event();
+            Ok(())
+        });
+        assert!(record.elapsed > duration, "{}", record.elapsed);
+        assert_eq!(record.measured, duration, "failed at {fails_at}: {:?}", record.fatal);
+    }
+}
+
+#[test]
 fn a_script_whose_event_never_ends_is_left_behind_and_named() {
     let (record, intervals) = record(
         3,

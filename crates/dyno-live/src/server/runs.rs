@@ -37,10 +37,12 @@ impl ResultsHandler {
         self.folders.iter().flat_map(|folder| results_below(folder).unwrap_or_default()).collect()
     }
 
-    /// The folder of a run that is in the list: a request cannot name any other.
+    /// The folder of a run, or of several with a report of all, that is in the list: a request
+    /// cannot name any other.
     fn listed(&self, name: Option<&str>) -> Option<PathBuf> {
         let name = name?;
-        self.runs().into_iter().find(|folder| address_of(folder) == name)
+        let folders = |run: PathBuf| [combined(&run), Some(run)].into_iter().flatten();
+        self.runs().into_iter().flat_map(folders).find(|folder| address_of(folder) == name)
     }
 
     fn list(&self) -> String {
@@ -71,6 +73,11 @@ impl ResultsHandler {
                                 td {
                                     a href={ "/report?run=" (address) } { (masked(&run.plan.title)) }
                                     " " small { (folder.display()) }
+                                    @if let Some(folder) = combined(folder) {
+                                        " " a href={ "/report?run=" (address_of(&folder)) } {
+                                            (text(LiveLabel::CombinedReport))
+                                        }
+                                    }
                                 }
                                 td.whole { (valid(run)) " / " (run.plan.trials.len()) }
                             }
@@ -84,7 +91,7 @@ impl ResultsHandler {
     }
 
     fn report(&self, folder: &Path) -> Response {
-        match dyno_analysis::load(folder) {
+        match dyno_analysis::load_together(&[folder.to_owned()]) {
             Ok(model) => Response::report(dyno_report::render(&model, Format::Html, self.lang)),
             Err(error) => Response::failed(&error.to_string()),
         }
@@ -104,6 +111,12 @@ impl ResultsHandler {
             Err(error) => Response::failed(&error.to_string()),
         }
     }
+}
+
+/// The folder with a report of several runs, of which this is one: those of a curve.
+fn combined(run: &Path) -> Option<PathBuf> {
+    let above = run.ancestors().skip(1).take(2).filter(|it| !it.as_os_str().is_empty());
+    above.filter(|it| it.join("report.html").is_file()).map(Path::to_owned).next()
 }
 
 /// Date and time of day at which a run started, to the second.

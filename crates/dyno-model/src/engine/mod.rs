@@ -23,7 +23,7 @@ mod traits;
 pub use identity::{Identity, Version};
 pub use postgres::TLS_ON_REQUEST;
 pub use products::{Capability, Compatible};
-pub use sqlite::DATABASE_FILE_ENDINGS;
+pub use sqlite::database_file_url;
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;
 

@@ -3,8 +3,12 @@
 use super::sysbench::{SysbenchDriver, of_query};
 use super::traits::*;
 
-/// How names of its files usually end.
-pub const DATABASE_FILE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
+/// The URL of a database file, if the name ends as names of its files usually do.
+#[must_use]
+pub fn database_file_url(name: &str) -> Option<String> {
+    let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| name.ends_with(ending));
+    is_file.then(|| format!("{}:{name}", TRAITS.name))
+}
 
 pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",

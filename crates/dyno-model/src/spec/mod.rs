@@ -336,7 +336,11 @@ fn measured(
     known: option::Known<'_>,
 ) -> (Vec<u32>, Vec<Combination>) {
     let problems = top.problems;
-    let workload = section(top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
+    let none = Table::default();
+    let workload = match factors::vary_kind(factors) && top.node("workload").is_none() {
+        true => Some((&none, top.span_of("factors"))),
+        false => section(top, "workload", "add for example:\n[workload]\nkind = \"rush\""),
+    };
     let load =
         section(top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
     let fields = load.map(|(table, span)| Fields::new(&keys::LOAD, table, span, problems));

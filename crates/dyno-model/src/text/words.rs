@@ -1,12 +1,68 @@
 //! Words that users type: suggestions for mistyped words, and lists of the known words.
 
-/// The nearest of `candidates` to a mistyped word, if any is close enough. All suggestions use this
-/// function.
+/// Words of dyno, each with words of other programs and manuals that mean the same: in lower case,
+/// with `_` for `-`, in the singular or plural. Where several rows have a word, the first one that
+/// fits the place is meant.
+pub const SYNONYMS: [(&str, &[&str]); 28] = [
+    ("attempts_max", &["max_attempts", "max_retries", "max_tries", "retries"]),
+    ("bin_dir", &["basedir", "path"]),
+    ("blocks", &["iterations", "repeats", "repetitions", "replicates", "rounds", "runs"]),
+    ("clients", &["concurrency", "connections", "threads", "users", "virtual_users", "vus"]),
+    ("connect_timeout", &["connection_timeout", "login_timeout", "timeout"]),
+    ("duration", &["length", "max_time", "run_time", "runtime", "seconds", "time"]),
+    ("kind", &["engine", "product", "type"]),
+    ("limit", &["sla", "slo", "threshold"]),
+    ("oltp_read_write", &["oltp", "sysbench"]),
+    ("query_mode", &["protocol"]),
+    ("rate", &["arrival_rate", "qps", "target_rate", "throughput", "tps"]),
+    ("records", &["record_count", "rows"]),
+    ("scale", &["scale_factor", "warehouses"]),
+    ("scripts", &["files", "queries", "statements"]),
+    ("settings", &["conf", "config", "configuration", "options", "parameters"]),
+    ("statement_timeout", &["query_timeout", "request_timeout", "timeout"]),
+    ("system", &["database", "db", "sut", "target"]),
+    ("table_size", &["rows", "rows_per_table", "size"]),
+    ("think", &["delay", "pause", "sleep", "think_time", "thinking"]),
+    ("throughput", &["qps", "rate", "tps"]),
+    ("time_limit", &["max_duration", "timeout"]),
+    ("tpcb", &["pgbench", "tpc_b", "tpcb_like"]),
+    ("tpcc", &["tpc_c"]),
+    ("transactions", &["events", "max_requests"]),
+    ("url", &["address", "connection_string", "database", "dsn", "host", "port", "uri", "user"]),
+    ("warehouses", &["scale", "scale_factor", "size"]),
+    ("warmup", &["ramp_up", "rampup", "warmup_time"]),
+    ("workload", &["benchmark", "test"]),
+];
+
+/// A word without differences in spelling that have no meaning.
+fn plain(word: &str) -> String {
+    word.to_lowercase().replace('-', "_")
+}
+
+/// Which of `candidates` is this word in another spelling, or means the same.
+#[must_use]
+pub fn equivalent<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    let (word, candidates) = (plain(word), candidates.into_iter().collect::<Vec<_>>());
+    let known = |meant: &str| candidates.iter().copied().find(|it| plain(it) == meant);
+    let singular = |word: &str| word.trim_end_matches('s').to_owned();
+    let is_row = |others: &[&str]| others.iter().any(|it| singular(it) == singular(&word));
+    let synonym = || SYNONYMS.iter().filter(|(_, it)| is_row(it)).find_map(|(it, _)| known(it));
+    known(&word).or_else(synonym)
+}
+
+/// The nearest of `candidates` to a word that is not among them: one that means the same, or is
+/// spelled similarly. All suggestions use this function.
 #[must_use]
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let lower = word.to_lowercase().replace('-', "_");
-    let distance =
-        |candidate: &str| strsim::osa_distance(&lower, &candidate.to_lowercase().replace('-', "_"));
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(candidate) = equivalent(word, candidates.iter().copied()) {
+        return Some(candidate);
+    }
+    let lower = plain(word);
+    let distance = |candidate: &str| strsim::osa_distance(&lower, &plain(candidate));
     let (distance, candidate) = candidates
         .into_iter()
         .map(|candidate| (distance(candidate), candidate))

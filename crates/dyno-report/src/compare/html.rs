@@ -41,7 +41,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
             section #results {
                 h2 { (compare::COMPARE_RESULTS.text(lang)) }
                 @if !overall.is_empty() {
-                    h3 { (compare::COMPARE_OVER_ALL.text(lang)) }
+                    h3 { (tables::overall_heading(model).text(lang)) }
                     (grid::table(overall, "", lang))
                 }
                 (grid::table(tables::results(model, lang), "", lang))
@@ -101,7 +101,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
         .chain(&model.statements)
         .filter(|it| it.effect.ratio_interval.is_some());
     let first = ForestGroup {
-        title: compare::COMPARE_OVER_ALL.text(lang).to_owned(),
+        title: tables::overall_heading(model).text(lang).to_owned(),
         rows: overall.map(|it| over_all_row(it, lang)).collect(),
     };
     let first = Some(first).filter(|group| !group.rows.is_empty());
@@ -142,7 +142,7 @@ fn ratio(ratio: Option<f64>, interval: Option<Range>, lang: Lang) -> String {
 
 fn over_all_row(overall: &OverallEffect, lang: Lang) -> ForestRow {
     let effect = &overall.effect;
-    let word = words::verdict(effect.verdict);
+    let word = words::effect(effect);
     ForestRow {
         label: compare::about(overall, lang),
         ratio: effect.ratio,

@@ -98,10 +98,18 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
         .table()
 }
 
+/// Heading of [`overall`]: with one configuration it has kinds of statements only.
+pub(super) fn overall_heading(model: &CompareModel) -> &'static Message {
+    match model.over_configurations().next() {
+        Some(_) => &compare::COMPARE_OVER_ALL,
+        None => &headings::STATEMENTS,
+    }
+}
+
 /// The effects over all configurations: metrics, then kinds of statements.
 pub(super) fn overall(model: &CompareModel, lang: Lang) -> Table {
     let verdict = |effect: &Effect| {
-        let word = words::verdict(effect.verdict);
+        let word = words::effect(effect);
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
         if is_marked { Value::Marked(word).into() } else { Cell::word(word) }
     };

@@ -21,7 +21,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     screen.list(compare::COMPARE_WARNINGS, warnings(model, lang));
     let overall = tables::overall(model, lang);
     if !overall.is_empty() {
-        screen.heading(compare::COMPARE_OVER_ALL);
+        screen.heading(*tables::overall_heading(model));
         screen.items(answers(model, lang));
         screen.text.push('\n');
         screen.table(&overall);
@@ -71,7 +71,7 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     page.list(compare::COMPARE_WARNINGS, &warnings(model, lang));
     let overall = tables::overall(model, lang);
     if !overall.is_empty() {
-        page.list(compare::COMPARE_OVER_ALL, &answers(model, lang));
+        page.list(*tables::overall_heading(model), &answers(model, lang));
         page.table(&overall);
     }
     page.heading(compare::COMPARE_RESULTS);

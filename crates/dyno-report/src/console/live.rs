@@ -52,6 +52,7 @@ labels! {
     Started "started" STARTED: "Heading of start times.";
     Experiment "experiment" EXPERIMENT: "Heading of titles of experiments.";
     ValidTrials "valid_trials" VALID_TRIALS: "Heading of numbers of valid trials.";
+    CombinedReport "combined_report" COMBINED_REPORT: "Link to the report of several runs.";
     Base "base" BASE: "First side of a comparison.";
     New "new" NEW: "Second side of a comparison.";
     Compare "compare" COMPARE: "Button that compares two runs.";

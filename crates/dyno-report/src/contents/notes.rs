@@ -1,11 +1,14 @@
 //! Sentences about a run that the text and Markdown reports share.
 
-use crate::messages::{Lang, Message, conclusion, fill, list, names, notes, reason, warning};
+use crate::messages::{
+    Lang, Message, conclusion, fill, headings, list, names, notes, reason, warning,
+};
 use crate::{figures, words};
 use dyno_analysis::compare::METRICS;
 use dyno_analysis::model::{
     Comparison, ConfigurationRow, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
 };
+use dyno_model::catalog::HTTP;
 use dyno_model::failure_log::{FailureDetail, FailureLog};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use dyno_model::printable::{line, shortened};
@@ -253,6 +256,21 @@ pub(crate) fn error_code(detail: &FailureDetail) -> String {
 pub(crate) fn failed_statement(detail: &FailureDetail) -> String {
     let text = if detail.sql.is_empty() { &detail.statement } else { &detail.sql };
     shortened(&line(text), STATEMENT_MAX)
+}
+
+/// Heading of the error messages: whose they are.
+pub(crate) fn errors_heading(model: &ReportModel) -> &'static Message {
+    match model.provenance.workloads.iter().any(|workload| workload.kind == HTTP) {
+        false => &headings::ERRORS,
+        true if has_only_http(model) => &headings::ERRORS_HTTP,
+        true => &headings::ERRORS_MIXED,
+    }
+}
+
+/// True when all clients sent HTTP requests.
+pub(crate) fn has_only_http(model: &ReportModel) -> bool {
+    let workloads = &model.provenance.workloads;
+    !workloads.is_empty() && workloads.iter().all(|workload| workload.kind == HTTP)
 }
 
 /// The errors of all configurations, most frequent first.

@@ -54,13 +54,15 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
-/// Error messages of the database.
+/// Error messages of databases and HTTP services.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
+    let note =
+        if notes::has_only_http(model) { texts::NOTE_ERRORS_HTTP } else { texts::NOTE_ERRORS };
     with_rows([(
         "errors",
-        &headings::ERRORS,
+        notes::errors_heading(model),
         tables::errors(model, lang),
-        texts::NOTE_ERRORS.text(lang),
+        note.text(lang),
     )])
 }
 

@@ -137,8 +137,10 @@ impl<R> TableBuilder<R> {
 
     /// Adds the verdict on an effect.
     pub(crate) fn verdict(self, of: impl Fn(&R) -> &Effect) -> Self {
-        let word = |verdict| Cell::word(words::verdict(Some(verdict)));
-        self.left(&headings::VERDICT, |row| of(row).verdict.map_or_else(Cell::absent, word))
+        self.left(&headings::VERDICT, |row| {
+            let effect = of(row);
+            effect.verdict.map_or_else(Cell::absent, |_| Cell::word(words::effect(effect)))
+        })
     }
 
     pub(crate) fn table(self) -> Table {

@@ -510,12 +510,13 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.configurations.iter().enumerate();
     let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
+    let sent = if notes::has_only_http(model) { &headings::REQUEST } else { &headings::STATEMENT };
     TableBuilder::of_configurations(model, rows)
         .left(&headings::KIND, |it| Cell::text(reason::kind(it.failure.kind, lang)))
         .left(&headings::ERROR_CODE, |it| Cell::text(notes::error_code(it)))
         .right(&headings::ERROR_COUNT, |it| Cell::count(it.count))
         .left(&headings::ERROR_MESSAGE, |it| Cell::text(printable::line(&it.failure.message)))
-        .left(&headings::STATEMENT, |it| Cell::text(notes::failed_statement(it)))
+        .left(sent, |it| Cell::text(notes::failed_statement(it)))
         .table()
 }
 

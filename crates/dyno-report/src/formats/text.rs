@@ -55,7 +55,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.heading(headings::GENERATORS);
         screen.table(&generators);
     }
-    screen.list(headings::ERRORS, notes::errors(model, lang));
+    screen.list(*notes::errors_heading(model), notes::errors(model, lang));
     let warnings =
         model.warnings.iter().take(WARNINGS_MAX).map(|row| notes::warning(model, row, lang));
     screen.list(

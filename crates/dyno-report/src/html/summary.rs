@@ -205,9 +205,12 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         | Conclusion::AnomaliesAllowed { .. }
         | Conclusion::Fault { .. } => words::word(&page::PAGE_CHIP_FIGURE, "figure"),
         Conclusion::Limit { verdict, .. } => words::limit(*verdict),
-        Conclusion::Question { question } => {
-            words::verdict(page.model.questions[*question].effect.verdict)
-        }
+        Conclusion::Question { question } => words::effect(&page.model.questions[*question].effect),
+        Conclusion::Comparison {
+            is_question_unanswered: true,
+            verdict: Some(Verdict::Inconclusive),
+            ..
+        } => words::NOT_TESTED,
         Conclusion::Comparison { verdict, .. } => words::verdict(*verdict),
     };
     let is_alarming = matches!(

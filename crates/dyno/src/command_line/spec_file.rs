@@ -6,8 +6,9 @@ use crate::one_line;
 use crate::workload;
 use crate::workload_set::WorkloadSet;
 use dyno_files::{SCRIPT_MAX, SETUP_MAX, reason};
+use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
-use dyno_model::engine::DATABASE_FILE_ENDINGS;
+use dyno_model::engine::database_file_url;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Configuration, DataPolicy, Plan, SystemSource};
 use dyno_model::spec::{self, Input, TextKind};
@@ -41,6 +42,10 @@ pub(crate) fn load(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
+    let file = arguments.spec.as_deref().filter(|_| arguments.url().is_none());
+    if let Some(failure) = file.and_then(|path| misnamed(path, catalog)) {
+        return Err(failure);
+    }
     // A URL without its scheme gets its own message, not that of a missing file.
     let overrides = arguments.overrides()?;
     let (name, text) = match (&arguments.spec, arguments.url()) {
@@ -157,6 +162,27 @@ fn shared_data(plan: &Plan, configuration: &Configuration) -> Option<String> {
     (data.is_reusable() && (is_copied || data.brings_data())).then(|| data.fingerprint())
 }
 
+/// The failure for a word that cannot be meant as the name of a spec file.
+fn misnamed(path: &Path, catalog: &[WorkloadDescription]) -> Option<Failure> {
+    let word = path.to_str().filter(|_| !path.is_dir())?;
+    let workload = || words::equivalent(word, catalog.iter().map(|workload| workload.name));
+    let (what, help) = if let Some(url) = database_file_url(word) {
+        ("a database file", format!("its URL is {url}, for example: dyno run {url} --script FILE"))
+    } else if path.exists() {
+        return None;
+    } else if let Some(url) = Address::meant_by(word) {
+        let help = format!(
+            "an existing database is named by its URL: {url}; for a server that dyno starts, \
+             `dyno init` writes a first spec"
+        );
+        ("a kind of server", help)
+    } else {
+        ("a workload", format!("it runs on a database: dyno run URL --workload {}", workload()?))
+    };
+    let text = format!("{word} is {what}, not a spec file");
+    Some(Failure::new(SPEC_INVALID, text).help(help))
+}
+
 fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     if path.is_dir() {
@@ -166,16 +192,6 @@ fn read(path: &Path) -> Result<String, Failure> {
     let has_ending = |endings: &[&str]| {
         path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending))
     };
-    if has_ending(&DATABASE_FILE_ENDINGS) {
-        let help = format!(
-            "its URL is sqlite:{shown}, for example: dyno run sqlite:{shown} --script FILE"
-        );
-        return Err(Failure::new(
-            SPEC_INVALID,
-            format!("{shown} is a database file, not a spec file"),
-        )
-        .help(help));
-    }
     let is_script = has_ending(&["sql", "lua"]);
     if is_script && path.is_file() {
         let help = format!("it runs on a database: dyno run URL --script {shown}");

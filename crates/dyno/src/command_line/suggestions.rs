@@ -136,3 +136,26 @@ fn for_option(option: &str, is_of_experiments: bool) -> Option<String> {
     let here = named.or_else(|| is_address.then_some(ADDRESS))?;
     is_of_experiments.then(|| format!("use {here}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_model::limit::LimitMetric;
+    use dyno_model::spec::keys::SECTIONS;
+    use dyno_model::words::{SYNONYMS, nearest};
+
+    #[test]
+    fn every_synonym_leads_to_a_word_that_exists() {
+        let catalog = crate::catalog();
+        let options = catalog.iter().flat_map(|workload| &workload.options);
+        let mut known: Vec<&str> = options.map(|option| option.name).collect();
+        known.extend(catalog.iter().map(|workload| workload.name));
+        known.extend(SECTIONS.iter().flat_map(|section| section.keys).map(|key| key.name));
+        known.extend(LimitMetric::ALL.map(LimitMetric::name));
+        for (word, synonyms) in SYNONYMS {
+            assert!(known.contains(&word), "there is no `{word}`");
+            for synonym in synonyms {
+                assert_eq!(nearest(synonym, [word]), Some(word), "{synonym}");
+            }
+        }
+    }
+}

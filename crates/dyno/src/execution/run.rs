@@ -50,6 +50,8 @@ pub(crate) fn run(
         None => create_results(arguments, experiment)?,
     };
     let folder = writer.folder().to_owned();
+    let command = campaign::resume_command(arguments, plan, &folder);
+    interrupts.print_at_once(printer, note_text(&Note::Aborted { command: &command }));
     if arguments.resume.is_some() {
         let (done, trials) = (done.len(), plan.trials.len());
         printer.note(&note_text(&Note::Resumed {
@@ -100,7 +102,6 @@ pub(crate) fn run(
     let written = writer.settle();
     // A report of the stored results is useful even if writing failed early.
     let shown = show_report(&folder, arguments, printer);
-    let command = campaign::resume_command(arguments, plan, &folder);
     let resumable = |error: StoreError| {
         Failure::from(error).help(format!("remove the cause, then continue: {command}"))
     };

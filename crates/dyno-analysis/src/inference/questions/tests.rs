@@ -339,7 +339,14 @@ fn a_pair_whose_question_has_no_answer_is_reported_with_that_reason() {
                 record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
             }
         }
-        let conclusions = crate::analyse(&data).conclusions;
+        let model = crate::analyse(&data);
+        let of_four = model
+            .comparisons
+            .iter()
+            .filter(|it| it.clients == 4 && it.metric == ComparisonMetric::Throughput);
+        let is_tested = of_four.map(|it| it.effect.p.is_some()).collect::<Vec<_>>();
+        assert!(is_tested.iter().all(|it| *it == (lost == 0)), "{lost}: {is_tested:?}");
+        let conclusions = model.conclusions;
         let comparisons = conclusions.into_iter().filter_map(|it| match it {
             Conclusion::Comparison {
                 verdict,

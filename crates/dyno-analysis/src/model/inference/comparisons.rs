@@ -111,7 +111,7 @@ pub struct Effect {
     /// Confidence of the interval, 0 to 1: corrected like the verdict; 0.90 for equivalent, 0.95
     /// without verdicts.
     pub interval_level: Option<f64>,
-    /// Two-sided p-value; absent without verdict.
+    /// Two-sided p-value; absent without verdict, and when the effect was not tested.
     pub p: Option<f64>,
     /// p-value, corrected for the number of questions and metrics.
     pub p_corrected: Option<f64>,

@@ -23,6 +23,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "2:9: `title` must not be empty [add a first line such as \
          `title = \"What this experiment shows\"`]",
     ),
+    (
+        "[load]",
+        "[load]\nthinking = \"1s\"",
+        "17:1: unknown key `thinking` in [load] [did you mean `think`?]",
+    ),
+    (
+        "\"mysql://bench@db/bench\"",
+        "\"shop.db\"",
+        "10:8: `url`: this is not an address: the scheme is missing [write `sqlite:shop.db`]",
+    ),
     ("[load]", "[lod]", "16:2: unknown key `lod` at the top of the file [did you mean `load`?]"),
     // Systems.
     (

@@ -282,6 +282,8 @@ job = [
     assert_eq!(found, [("rush", 1), ("rush", 2), ("oltp_read_write", 1), ("oltp_read_write", 2)]);
     assert_eq!(plan.configurations[0].workload.options.count("rows"), 7);
     assert!(plan.configurations[2].workload.options.boolean("skip_trx"));
+    let without = text.replace("workload = {}\n", "");
+    assert_eq!(parse(input(&without), &catalog()).expect("a spec").1.trials, plan.trials);
     let plain = text
         .replace("job = [", "unused = [")
         .replace("unused", "workload.kind = [\"rush\", \"rush2\"]\nunused");

@@ -4,7 +4,7 @@
 use super::conninfo::is_conninfo;
 use super::keys::{AddressError, Key, Keys, Value, noted};
 use super::parameter;
-use crate::engine::{Engine, Execution};
+use crate::engine::{Engine, Execution, ServerKind, database_file_url};
 use crate::words::{list, nearest};
 use percent_encoding::percent_decode_str;
 use std::net::Ipv6Addr;
@@ -103,8 +103,12 @@ impl Address {
         let whole = if text.starts_with(JDBC) { whole.after(JDBC.len()) } else { whole };
         let (mut keys, mut errors) = (Keys::default(), Vec::new());
         let Some((scheme, rest)) = whole.split_once(':') else {
-            let help = "write for example `mysql://bench@localhost:3306/bench`, \
-                        `postgres://bench@localhost/bench` or `sqlite:bench.db`";
+            let help = match Self::meant_by(text) {
+                Some(url) => format!("write `{url}`"),
+                None => "write for example `mysql://bench@localhost:3306/bench`, \
+                         `postgres://bench@localhost/bench` or `sqlite:bench.db`"
+                    .to_owned(),
+            };
             let error = AddressError::new(
                 whole.range(),
                 "this is not an address: the scheme is missing",
@@ -153,6 +157,25 @@ impl Address {
             Execution::Nowhere => {}
         }
         Self { engine, keys, errors }
+    }
+
+    /// The URL that was probably meant by the name of a database file, or of a kind of server.
+    #[must_use]
+    pub fn meant_by(text: &str) -> Option<String> {
+        if let Some(url) = database_file_url(text) {
+            return Some(url);
+        }
+        let word = text.to_lowercase();
+        let has_scheme =
+            |kind: &ServerKind| kind.engine().traits().schemes.contains(&word.as_str());
+        let kind =
+            ServerKind::named(&word).or_else(|| ServerKind::ALL.into_iter().find(has_scheme))?;
+        let scheme = kind.product().name();
+        Some(match kind.engine().traits().execution {
+            Execution::Client => format!("{scheme}:FILE"),
+            Execution::Nowhere => format!("{scheme}:"),
+            _ => format!("{scheme}://USER@HOST:PORT/DATABASE"),
+        })
     }
 
     /// Parses a connection string of PostgreSQL, which must contain everything that a URL must.

@@ -79,6 +79,21 @@ fn github_output_lists_regressions_and_escapes_run_names() {
 }
 
 #[test]
+fn only_several_configurations_are_headed_over_all_configurations() {
+    let mut model = model();
+    for (words, other) in [
+        ("Over all configurations", "Response times by statement"),
+        ("Response times by statement", "Over all configurations"),
+    ] {
+        for format in [Format::Text, Format::Markdown, Format::Html] {
+            let text = render(&model, format, EN);
+            assert!(text.contains(words) && !text.contains(other), "{words}: {text}");
+        }
+        model.configurations.truncate(1);
+    }
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "the page itself is the test")]
 fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     let model = model();

@@ -97,6 +97,11 @@ pub enum Note<'n> {
         /// The command that measures the others.
         command: &'n str,
     },
+    /// The run was ended without a report.
+    Aborted {
+        /// The command that continues it.
+        command: &'n str,
+    },
     /// No transaction was committed.
     NothingCommitted,
     /// No trial is usable.
@@ -144,6 +149,7 @@ pub fn note(note: &Note<'_>, lang: Lang) -> String {
             let (left, cut) = (trials.saturating_sub(*measured), cut.join(lang.comma));
             fill!(message, lang, measured, trials, left, cut, command)
         }
+        Note::Aborted { command } => fill!(words::ABORTED, lang, command),
         Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
         Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),
         Note::Report { paths } => fill!(words::REPORT, lang, paths = paths.join(lang.comma)),

@@ -134,7 +134,7 @@ fn row(page: &Page<'_>, label: String, effect: &Effect) -> ForestRow {
         (Some(ratio), None) => figures::bounded_ratio(ratio, effect.bound),
         (None, _) => String::new(),
     };
-    let verdict = words::verdict(effect.verdict);
+    let verdict = words::effect(effect);
     ForestRow {
         label,
         ratio: effect.ratio,

@@ -5,13 +5,16 @@ use crate::messages::{EN, LANGUAGES};
 use crate::tests::{rush, tiny_model};
 use dyno_analysis::model::{
     EndedSearch, Estimate, KindCount, LimitRow, LimitVerdict, Metric, ReportModel, SearchRow,
+    WorkloadRow,
 };
+use dyno_model::catalog::HTTP;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureDetail;
 use dyno_model::limit::LimitMetric;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::{Search, SearchEnd};
 use dyno_model::units::Nanos;
+use std::collections::BTreeMap;
 
 /// The tiles of a page, each as its markup.
 fn tiles(model: &ReportModel) -> Vec<String> {
@@ -91,6 +94,23 @@ fn the_tile_of_failures_names_the_message_of_the_most_frequent() {
     assert!(found.contains("mostly: division by zero"), "{found}");
     // A transaction that committed after a retry is not a failed one.
     assert!(!found.contains("deadlock"), "{found}");
+    // Errors are headed by whose they are.
+    let (sql, http) = ("sql".to_owned(), HTTP.to_owned());
+    let rows = [
+        (vec![sql.clone()], ["Database errors", "statement"]),
+        (vec![http.clone()], ["HTTP errors", "request"]),
+        (vec![http, sql], ["Errors of databases and HTTP services", "statement"]),
+    ];
+    for (kinds, words) in rows {
+        let options = BTreeMap::new();
+        let row = |kind| WorkloadRow { kind, background: None, options: options.clone() };
+        model.provenance.workloads = kinds.into_iter().map(row).collect();
+        let text = crate::render(&model, crate::Format::Text, EN);
+        assert!(text.contains(&format!("\n{}\n", words[0])), "{words:?}: {text}");
+        let page = html::render(&model, EN);
+        let (_, errors) = page.split_once("id=\"errors\"").expect("the errors");
+        assert!(words.iter().all(|word| errors.contains(word)), "{words:?}: {errors}");
+    }
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn addresses_of_java_and_of_libpq_are_addresses() {
 fn command_line_errors_point_at_the_argument_not_a_spec_file() {
     let bench = Bench::new();
     bench.file("read.sql", "SELECT 1;\n");
-    let rows: [(&[&str], &[&str]); 6] = [
+    let rows: [(&[&str], &[&str]); 9] = [
         (
             &["sqlite:a.db", "--script", "raed.sql"],
             &["--> --script:1:", "did you mean `read.sql`?"],
@@ -187,6 +187,12 @@ fn command_line_errors_point_at_the_argument_not_a_spec_file() {
         (
             &["sqlite:a.db", "--workload", "oltp_poin_select"],
             &["--> --workload:1:", "did you mean `oltp_point_select`?"],
+        ),
+        (&["sqlite:a.db", "--workload", "TPC-C"], &["did you mean `tpcc`?"]),
+        (&["sqlite:a.db", "--workload", "pgbench"], &["did you mean `tpcb`?"]),
+        (
+            &["postgres", "--workload", "tpcc"],
+            &["postgres is a kind of server", "postgres://USER@HOST:PORT/DATABASE", "dyno init"],
         ),
         (&["sqlite:a.db", "--workload", "rush", "--duration", "10x"], &["--> --duration:1:"]),
         (

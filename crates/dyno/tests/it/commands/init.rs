@@ -113,6 +113,8 @@ fn init_reports_databases_it_cannot_examine_and_writes_nothing() {
             "cannot connect to mysql://me@127.0.0.1:1/shop",
         ),
         ("postgers://me@localhost/shop", SPEC_INVALID, "did you mean `postgres`?"),
+        ("shop.db", SPEC_INVALID, "write `sqlite:shop.db`"),
+        ("PostgreSQL", SPEC_INVALID, "write `postgres://USER@HOST:PORT/DATABASE`"),
         ("shop.toml", SPEC_INVALID, "the scheme is missing"),
         ("null:", USAGE, "has no tables to examine"),
     ];

@@ -133,6 +133,8 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
         ("no/such/folder.toml", &["cannot read the spec file no/such/folder.toml"]),
         ("folder", &["folder is a folder, not a spec file"]),
         ("read.sql", &["read.sql is a script, not a spec file", "dyno run URL --script read.sql"]),
+        ("shop.db", &["shop.db is a database file", "dyno run sqlite:shop.db"]),
+        ("TPC-C", &["TPC-C is a workload", "dyno run URL --workload tpcc"]),
         (".", &["is a folder", "use a file in it, for example ./binary.toml"]),
         (
             "latin.toml",

@@ -218,21 +218,24 @@ fn endless(bench: &Bench, spec: &str) -> (Child, impl Iterator<Item = String>) {
 
 #[test]
 fn a_second_ctrl_c_ends_a_run_at_once_with_readable_results() {
-    let bench = Bench::new();
-    let (mut child, mut lines) = endless(&bench, ENDLESS);
-    signal("-INT", child.id());
-    // The answers that never come have half an hour of grace: only the second signal can end this.
-    lines.find(|line| line.starts_with("interrupted:")).expect("the first signal is acknowledged");
-    // One that follows the first at once is the same request.
-    while child.try_wait().expect("the child can be waited for").is_none() {
-        signal("-INT", child.id());
-    }
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    drop(lines);
-    let report = bench.dyno(&["report", "r", "--format", "json"]);
-    assert_eq!(report.code, 0, "{report}");
-    assert_eq!(json(&report)["completeness"]["is_complete"], false);
-    assert_eq!(bench.names(), ["endless.toml", "r"]);
+    // On a busy machine the orderly end after the first signal may be faster.
+    let is_at_once = |_| {
+        let bench = Bench::new();
+        let (mut child, lines) = endless(&bench, ENDLESS);
+        // One that follows the first at once is the same request.
+        while child.try_wait().expect("the child can be waited for").is_none() {
+            signal("-INT", child.id());
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let report = bench.dyno(&["report", "r", "--format", "json"]);
+        assert_eq!(report.code, 0, "{report}");
+        assert_eq!(json(&report)["completeness"]["is_complete"], false);
+        assert_eq!(bench.names(), ["endless.toml", "r"]);
+        let rest: Vec<String> = lines.collect();
+        assert!(rest.iter().any(|line| line.contains("`dyno run --resume r`")), "{rest:?}");
+        rest.iter().any(|line| line.contains("stopped at once"))
+    };
+    assert!((0..20).any(is_at_once));
 }
 
 #[test]
@@ -246,9 +249,10 @@ fn the_first_ctrl_c_or_termination_ends_a_run_cleanly_with_a_report() {
         let status =
             Command::new("kill").args([signal, &id, &id]).status().expect("kill can be run");
         assert!(status.success());
-        lines.for_each(drop); // a full pipe would hold dyno up
+        // A full pipe would hold dyno up.
+        let acknowledged = lines.filter(|line| line.starts_with("interrupted:")).count();
         let ended = Ended::from(child.wait_with_output().unwrap());
-        assert_eq!(ended.code, 130, "{ended}");
+        assert_eq!((ended.code, acknowledged), (130, 1), "{ended}");
         assert!(ended.stdout.contains("r/report.html"), "{ended}");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         assert_eq!(json(&report)["completeness"]["is_interrupted"], true, "{report}");

@@ -99,3 +99,34 @@ fn a_port_in_use_is_reported_before_anything_is_written() {
     assert!(ended.stderr.contains(&format!("cannot listen on {address}")), "{ended}");
     assert!(!bench.path().join("results").exists(), "{ended}");
 }
+
+#[test]
+fn runs_of_a_curve_link_to_the_report_of_all() {
+    let bench = Bench::new();
+    bench.file(
+        "tiny.toml",
+        "title = \"t\"\nsystem = [{ name = \"A\", url = \"null:\" }]\n\
+         workload = { kind = \"rush\" }\nload = { clients = 1, transactions = 10 }\n\
+         design = { blocks = 1 }\n",
+    );
+    for (out, clients) in [("curve/tiny/1", 1), ("curve/tiny/2", 2), ("alone/tiny/1", 1)] {
+        let set = format!("load.clients={clients}");
+        let ended = bench.dyno(&["run", "tiny.toml", "--set", &set, "--out", out]);
+        assert!(ended.is_done(), "{ended}");
+    }
+    let ended = bench.dyno(&["report", "curve"]);
+    assert!(ended.is_done(), "{ended}");
+    let dyno = Served::start(bench.command(&["serve", ".", "--listen", "127.0.0.1:0"]));
+    let list = get(&dyno.host, "/");
+    let rows: Vec<&str> = list.split("<tr>").filter(|row| row.contains("tiny")).collect();
+    let link = |row: &str| {
+        let (before, _) = row.split_once("\">combined report")?;
+        Some(before.rsplit_once('"')?.1.to_owned())
+    };
+    let found: Vec<_> = rows.iter().map(|row| (row.contains("./curve/"), link(row))).collect();
+    assert_eq!(found.len(), 3, "{list}");
+    assert!(found.iter().all(|(is_of_curve, link)| *is_of_curve == link.is_some()), "{found:?}");
+    let report = found.iter().find_map(|(_, link)| link.clone()).expect("a link");
+    let report = get(&dyno.host, &report);
+    assert!(report.starts_with("HTTP/1.1 200") && report.contains("2 clients"), "{report}");
+}

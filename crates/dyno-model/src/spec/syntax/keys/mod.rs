@@ -57,7 +57,8 @@ pub static TOP: Section = Section {
             .help("shown under the title: the question that the experiment answers"),
         key("system", "tables, `[[system]]`", "required")
             .help("the systems under test, one table each"),
-        key("workload", "table", "required").help("the workload of the clients"),
+        key("workload", "table", "required")
+            .help("the workload of the clients; not required if a factor sets `workload.kind`"),
         key("load", "table", "required").help("how many clients, and for how long"),
         key("launcher", "table", "none").help("what starts load generators"),
         key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
