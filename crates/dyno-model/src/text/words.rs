@@ -15,7 +15,7 @@ pub const SYNONYMS: [(&str, &[&str]); 28] = [
     ("oltp_read_write", &["oltp", "sysbench"]),
     ("query_mode", &["protocol"]),
     ("rate", &["arrival_rate", "qps", "target_rate", "throughput", "tps"]),
-    ("records", &["record_count", "rows"]),
+    ("recordcount", &["record_count", "records", "rows"]),
     ("scale", &["scale_factor", "warehouses"]),
     ("scripts", &["files", "queries", "statements"]),
     ("settings", &["conf", "config", "configuration", "options", "parameters"]),
