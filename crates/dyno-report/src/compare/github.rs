@@ -68,7 +68,7 @@ pub fn summary(model: &CompareModel, lang: Lang) -> String {
     if !overall.is_empty() {
         page.push_str(&format!(
             "\n{}",
-            overall.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)
+            overall.to_markdown(tables::overall_heading(model).text(lang), lang)
         ));
     }
     let shown = model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent);

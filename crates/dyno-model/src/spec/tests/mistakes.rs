@@ -535,7 +535,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[[published]]\nsource = \"a\"\nseries = \"b\"\nmetric = \"tps\"\nclients = [1]\nvalues = [5]\n[profile.smoke]",
-        "23:10: `published.metric` cannot be `tps`",
+        "23:10: `published.metric` cannot be `tps` [did you mean `throughput`?]",
     ),
     (
         "[profile.smoke]",
