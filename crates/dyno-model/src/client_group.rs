@@ -43,9 +43,10 @@ pub enum GroupRole {
     Background,
 }
 
-/// Ids of clients: `first`, `first + step` and so on. Each client of a trial has one id, from 0.
-/// The ids of the measured groups alternate, so that any range of ids (the active clients of a
-/// stage, or those of one of several generators) is divided evenly among the groups.
+/// Ids of clients: `first`, `first + step` and so on. Each client of the measured groups has one
+/// id, from 0. Their ids alternate, so that any range of ids, such as the active clients of a
+/// stage, is divided evenly among the groups. The clients of each background group are numbered
+/// from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientIds {
     /// The lowest id.

@@ -146,7 +146,7 @@ struct ErrorsOfKind {
     most: (u64, f64),
 }
 
-/// Start of a trial's window, in seconds since the first client began.
+/// Start of a trial's window, in seconds since the common start.
 fn opens(view: &View<'_>, trial: &Trial) -> f64 {
     view.plan().configuration(trial).load.warmup.as_secs_f64()
 }
@@ -169,7 +169,7 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
 
 /// The seconds of the window around the first fault.
 struct Recovery<'a> {
-    /// Time of the fault, in seconds since the first client began.
+    /// Time of the fault, in seconds since the common start.
     fault: f64,
     /// Mean throughput before the fault.
     rate_before: f64,

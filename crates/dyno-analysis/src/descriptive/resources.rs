@@ -114,7 +114,7 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
 #[derive(Clone, Copy)]
 struct Window<'a> {
     samples: &'a [Sample],
-    /// Start in seconds since the first client began.
+    /// Start in seconds since the common start.
     opens: f64,
     closes: f64,
     /// Transactions of the measurement window.
@@ -214,7 +214,7 @@ pub(crate) struct ResourceUse {
     pub(crate) disk_busy_percent: Option<f64>,
 }
 
-/// The activity between two times, in seconds since the first client began.
+/// The activity between two times, in seconds since the common start.
 pub(crate) fn resource_use(samples: &[Sample], from: f64, to: f64) -> ResourceUse {
     let Some(all) = Window::of_all_samples(samples) else { return ResourceUse::default() };
     let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });

@@ -119,7 +119,7 @@ pub struct Timeline {
 /// Errors of one kind in one interval of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorPoint {
-    /// Start of the interval in seconds since the first client started.
+    /// Start of the interval in seconds since the common start.
     pub start_s: f64,
     /// Kind of the errors.
     pub kind: FailureKind,
@@ -131,7 +131,7 @@ pub struct ErrorPoint {
 /// One interval of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelinePoint {
-    /// Start in seconds since the first client started; warm-up comes first.
+    /// Start in seconds since the common start; warm-up comes first.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,
@@ -221,7 +221,7 @@ pub struct HeatMap {
 /// A time slice of a heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatColumn {
-    /// Start in seconds since the first client started.
+    /// Start in seconds since the common start.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,

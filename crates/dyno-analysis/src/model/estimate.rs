@@ -34,13 +34,13 @@ pub enum Unit {
 pub struct Estimate {
     /// Unit of all values here.
     pub unit: Unit,
-    /// Geometric mean over the valid trials, as in comparisons; if the value of a trial is 0, the
-    /// arithmetic mean.
+    /// Geometric mean over the valid trials (for times, over those that are compared); if the value
+    /// of a trial is 0, the arithmetic mean.
     pub mean: f64,
     /// 95 % confidence interval by Student's t on logarithms; absent with fewer than two repeats,
     /// and where it would exceed twice the mean: the repeats then only show that they vary.
     pub interval: Option<Range>,
-    /// Number of valid trials.
+    /// Number of these trials.
     pub repeats: u32,
     /// True when `mean` is only a lower bound because the value of a trial is one; there is then no
     /// interval.

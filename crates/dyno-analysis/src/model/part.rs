@@ -113,7 +113,7 @@ pub enum Scope {
 /// A load at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPoint {
-    /// Seconds since the first client began, warm-up included.
+    /// Seconds since the common start, warm-up included.
     pub at_s: f64,
     /// Transactions per second, or clients.
     pub load: f64,

@@ -21,7 +21,7 @@ pub struct Monitored {
 /// The time between two samples, independent of the intervals of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResourcePoint {
-    /// Start in seconds since the first client started.
+    /// Start in seconds since the common start.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,

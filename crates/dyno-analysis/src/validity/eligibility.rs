@@ -43,7 +43,8 @@ impl<'a> Eligibility<'a> {
         self.ended += 1;
     }
 
-    /// Adds a trial only if it counts against the configuration; returns whether it does.
+    /// Counts a trial that has ended, also against the configuration if this did not work in it;
+    /// returns whether it does.
     pub(crate) fn add_unmeasured(&mut self, run: &Run, outcome: &TrialOutcome) -> bool {
         self.ended += 1;
         let reason = not_working_reason(run, outcome);

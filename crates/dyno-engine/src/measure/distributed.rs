@@ -4,7 +4,7 @@
 
 use super::load::{LoadInput, LoadRecord, TrialError};
 use super::load_monitor::LoadMonitor;
-use super::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
+use super::partial_result::{AuditState, EndedMeasurement, MeasuredLoad, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
 use crate::loading::LoadReport;
@@ -151,7 +151,7 @@ pub(crate) fn measure(
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
-) -> Result<(Measured, Vec<AuditState>), TrialError> {
+) -> Result<(MeasuredLoad, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
     let states = generators.summaries().iter().map(|_| GeneratorState::default()).collect();
     let collector = Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
@@ -302,7 +302,7 @@ impl Coordinator<'_> {
         window: Arc<Window>,
         monitor: &LoadMonitor,
         listener: &mut dyn Listener,
-    ) -> (Measured, Vec<AuditState>) {
+    ) -> (MeasuredLoad, Vec<AuditState>) {
         let (user, system) = monitor.cpu();
         let mut sum = PartialResult::default();
         let mut audit_state = Vec::new();

@@ -35,8 +35,7 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 pub struct LoadInput<'a> {
     /// Name under which events and intervals appear; a trial's id.
     pub name: String,
-    /// The clients of the load that this process drives: all, or those of one of several
-    /// generators.
+    /// The clients of the load: all, or in a generator those that it drives.
     pub clients: ClientSubset,
     /// Load rules, of all clients together.
     pub load: &'a LoadPlan,

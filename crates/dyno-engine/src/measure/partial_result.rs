@@ -124,8 +124,8 @@ pub(crate) struct EndedMeasurement<'a> {
     pub(crate) generators: Option<GeneratorsRecord>,
 }
 
-/// The core's data beyond its record; the audit of a trial uses it.
-pub(crate) struct Measured {
+/// The record of a load, and what the audit of a trial needs besides.
+pub(crate) struct MeasuredLoad {
     pub(crate) record: LoadRecord,
     pub(crate) totals: Totals,
     pub(crate) window: Arc<Window>,
@@ -184,7 +184,7 @@ impl EndedMeasurement<'_> {
     }
 
     /// The record; the listener receives the intervals that are left.
-    pub(crate) fn into_measured(mut self, listener: &mut dyn Listener) -> Measured {
+    pub(crate) fn into_measured(mut self, listener: &mut dyn Listener) -> MeasuredLoad {
         let length = self.length();
         let mut intervals = self.rest(length);
         let mut open_loop = None;
@@ -200,7 +200,7 @@ impl EndedMeasurement<'_> {
         }
         intervals.iter().for_each(|interval| listener.interval(interval));
         let (totals, window) = (self.result.totals.clone(), Arc::clone(&self.window));
-        Measured { record: self.record(open_loop, length), totals, window }
+        MeasuredLoad { record: self.record(open_loop, length), totals, window }
     }
 
     /// The account of the arrivals.

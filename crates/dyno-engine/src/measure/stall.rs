@@ -3,10 +3,11 @@
 //!
 //! A stall can end before its interval does, and the server's activity must be queried during the
 //! stall. The coordinator therefore asks the workers' recorders for the time of the last commit,
-//! but only when the last commit it knows of is old enough: three or four times a second, whatever
-//! the throughput. Workers store one additional number per transaction, next to the counters that
-//! they update anyway. Where the clients are divided among generators, each generator sends its
-//! activity to the coordinator of all, which checks them together.
+//! but only when the last commit it knows of is old enough: at most four times a second, whatever
+//! the throughput, and during a stall whenever it looks at the workers. Workers store one
+//! additional number per transaction, next to the counters that they update anyway. Where the
+//! clients are divided among generators, each generator sends its activity to the coordinator of
+//! all, which checks them together.
 
 use dyno_model::event::{CommitActivity, Listener};
 use dyno_model::judge::{STALL, STALL_TIMES_MEAN, is_stall};
@@ -25,7 +26,7 @@ pub(crate) struct StallDetector {
 }
 
 impl StallDetector {
-    /// Reports a change at a time, nanoseconds since the first client began.
+    /// Reports a change at a time, nanoseconds since the common start.
     pub(crate) fn report(
         &mut self,
         now: u64,
@@ -37,7 +38,7 @@ impl StallDetector {
         }
     }
 
-    /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
+    /// Checks at a time, nanoseconds since the common start. `Some(Some(since))`: a stall,
     /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
     fn check(
         &mut self,
@@ -69,7 +70,7 @@ pub(crate) enum CommitReports {
 }
 
 impl CommitReports {
-    /// Reports what there is to report at a time, nanoseconds since the first client began.
+    /// Reports what there is to report at a time, nanoseconds since the common start.
     pub(crate) fn report(
         &mut self,
         now: u64,

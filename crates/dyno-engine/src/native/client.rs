@@ -179,8 +179,9 @@ impl<W: Workload> Client<W> {
                 if outcome.is_ok() {
                     continue;
                 }
+            } else {
+                self.window.return_to_budget();
             }
-            self.window.return_to_budget();
             match outcome {
                 Ok(()) | Err(NotCommitted::Failed | NotCommitted::Ended) => {}
                 Err(NotCommitted::Cut) => return,

@@ -58,8 +58,8 @@ pub(crate) fn spawn_native<W: Workload>(
         _ => default_workers(engine, clients, input.shares_machine),
     };
     let (batch, run) = match engine.is_embedded() {
-        true => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
-        false => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
+        true => (SMALL_BATCH, run_blocking::<W> as fn(&WorkerAssignment<W>) -> WorkerReport),
+        false => (BATCH, run_event_loop::<W> as fn(&WorkerAssignment<W>) -> WorkerReport),
     };
     let connecting = Arc::new(AtomicUsize::new(0));
     let ids = input.clients.ids;
@@ -71,7 +71,7 @@ pub(crate) fn spawn_native<W: Workload>(
         let (client_statistics, arrivals, expected) =
             (Arc::clone(&input.client_statistics), worker_pool.arrivals(), input.expected);
         worker_pool.spawn(clients.clone(), batch, None, move |channels| {
-            let assignment = Assignment {
+            let assignment = WorkerAssignment {
                 clients,
                 seed,
                 attempts_max,
@@ -89,7 +89,7 @@ pub(crate) fn spawn_native<W: Workload>(
 }
 
 /// The assignment of a worker.
-struct Assignment<W: Workload> {
+struct WorkerAssignment<W: Workload> {
     clients: Vec<ClientId>,
     seed: u64,
     attempts_max: u32,
@@ -124,7 +124,7 @@ impl Drop for ConnectionSlot {
     }
 }
 
-impl<W: Workload> Assignment<W> {
+impl<W: Workload> WorkerAssignment<W> {
     fn client(&self, id: ClientId, io: &Io, window: &Arc<Window>) -> Client<W> {
         Client {
             id,
@@ -175,14 +175,14 @@ async fn connect_with_retry<T>(
 }
 
 /// Drives all clients of the assignment on one event loop, on its own thread.
-fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
+fn run_event_loop<W: Workload>(assignment: &WorkerAssignment<W>) -> WorkerReport {
     run_clients(assignment).unwrap_or_else(|error| WorkerReport {
         problem: Some(format!("event loop: {error}").into()),
         ..Default::default()
     })
 }
 
-fn run_clients<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
+fn run_clients<W: Workload>(assignment: &WorkerAssignment<W>) -> io::Result<WorkerReport> {
     let reactor = Reactor::new()?;
     let io = Io::Reactor(reactor.clone());
     let mut executor = Executor::new(reactor.clone());
@@ -241,7 +241,7 @@ fn run_clients<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerRepo
 
 /// Drives clients that have begun until all have ended or are cut off.
 fn run_until_end<W: Workload>(
-    assignment: &Assignment<W>,
+    assignment: &WorkerAssignment<W>,
     window: &Window,
     reactor: &Reactor,
     executor: &mut Executor,
@@ -287,7 +287,7 @@ async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, wi
 }
 
 /// Drives one client whose driver blocks (SQLite, in process).
-fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
+fn run_blocking<W: Workload>(assignment: &WorkerAssignment<W>) -> WorkerReport {
     let client =
         assignment.client(assignment.clients[0], &Io::Blocking, &Arc::new(Window::closed()));
     let session = match block_on(client.connect()) {

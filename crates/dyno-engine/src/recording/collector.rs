@@ -545,7 +545,7 @@ mod tests {
             sample(0, Occurrence::Committed, 10, true),
             sample(1, Occurrence::Committed, 30, true),
             sample(1, Occurrence::Committed, 50, true),
-            sample(1, Occurrence::Committed, 90, false), // outside the warm-up
+            sample(1, Occurrence::Committed, 90, false), // began in the warm-up
             sample(1, Occurrence::Failed(FailureKind::Deadlock), 70, true),
             sample(0, Occurrence::CutOff, 80, true),
             sample(0, Occurrence::StartDelay, 5, true),

@@ -51,7 +51,8 @@ pub struct Totals {
     pub started: u64,
     /// Transactions acknowledged as committed.
     pub committed: u64,
-    /// Failed transactions whose COMMIT was sent and not answered.
+    /// Failed transactions whose outcome is unknown: their commit was sent, and no answer came or
+    /// the answer leaves it open.
     pub in_doubt: u64,
     /// Transactions that failed permanently.
     pub failed: u64,
@@ -431,7 +432,7 @@ impl SharedRecorder {
         self.record_and_flush(write).0
     }
 
-    /// As [`Self::record`]; also returns true when a batch was sent, which may have taken time.
+    /// As [`Self::record`]; also returns true when it sent a full batch, which may have taken time.
     #[inline]
     pub(crate) fn record_and_flush<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
         let mut recorder = lock(&self.recorder);

@@ -122,7 +122,7 @@ mod tests {
     fn commits_count_in_end_stage_and_times_in_start_stage() {
         let mut tally = tally(LoadBy::Rate);
         tally.committed(90, 50, false); // in the warm-up
-        tally.committed(100, 50, false); // outside the warm-up
+        tally.committed(100, 50, false); // began in it, ended in the window
         tally.committed(1_099, 10, true);
         tally.committed(1_100, 10, true); // from the first into the second
         tally.committed(1_100, 0, true);

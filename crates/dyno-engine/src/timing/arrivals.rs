@@ -91,8 +91,8 @@ pub(crate) struct TransactionStart {
 }
 
 impl TransactionStart {
-    /// A transaction whose time begins now, as in a closed loop; `counted` is the number of its
-    /// client's transactions counted so far. `None` when it must not start.
+    /// A transaction whose time begins at `now`, if the window admits it; `counted` is the number
+    /// of its client's transactions counted so far. `None` when it must not start.
     #[inline]
     pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
         Some(Self { start: now, period: window.admit(now, counted)?, client_was_idle: false })

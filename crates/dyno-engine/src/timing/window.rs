@@ -33,13 +33,13 @@ fn monotonic() -> u64 {
 /// A transaction belongs to the measured window when it *starts* in [opens, closes). With a
 /// duration as stop rule the window's length is exactly that duration. Transactions that are
 /// running when it closes are awaited during the grace period and belong to it; those that are
-/// running when it opens do not. In a steady closed loop the two cancel, so the rate is unbiased.
+/// running when it opens do not. In a steady closed loop the two cancel, so counts are unbiased.
 /// Stop rules by count measure until the last answer.
 #[derive(Debug)]
 pub struct Window {
     epoch: Instant,
     /// The epoch by [`monotonic`].
-    start: u64,
+    epoch_nanos: u64,
     opens: u64,
     closes: u64,
     /// Brought forward when measuring is stopped early.
@@ -96,7 +96,7 @@ impl Window {
         let behind = Nanos::from(instant.saturating_duration_since(epoch)).0;
         Self {
             epoch,
-            start: (now + ahead).saturating_sub(behind),
+            epoch_nanos: (now + ahead).saturating_sub(behind),
             opens,
             closes,
             grace_ends: AtomicU64::new(closes.saturating_add(load.grace.0)),
@@ -135,7 +135,7 @@ impl Window {
     #[inline]
     #[must_use]
     pub fn now(&self) -> u64 {
-        monotonic().saturating_sub(self.start)
+        monotonic().saturating_sub(self.epoch_nanos)
     }
 
     /// When the first transaction may start.

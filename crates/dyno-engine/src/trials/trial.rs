@@ -8,7 +8,7 @@ use crate::custom_audit::CustomAudit;
 use crate::measure::distributed::{self, Generators};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
-use crate::measure::partial_result::{AuditState, EndedMeasurement, Measured, PartialResult};
+use crate::measure::partial_result::{AuditState, EndedMeasurement, MeasuredLoad, PartialResult};
 use crate::measure::start::Start;
 use crate::measure::worker_pool::{StuckThreadPolicy, WorkerPool};
 use crate::native_clients::NativeClients;
@@ -166,7 +166,7 @@ fn measure(
     input: &LoadInput<'_>,
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
-) -> Result<Measured, TrialError> {
+) -> Result<MeasuredLoad, TrialError> {
     let worker_pool = WorkerPool::new(clients.kinds(), ending, input);
     Ok(run_pool(clients, worker_pool, ready, listener)?.into_measured(listener))
 }
@@ -501,7 +501,7 @@ fn trial(
             measured
         }
     };
-    let Measured { record: measured, totals, window } = measured;
+    let MeasuredLoad { record: measured, totals, window } = measured;
     let repaired = input.repair.map(|repair| repair());
     let states = repaired
         .as_ref()

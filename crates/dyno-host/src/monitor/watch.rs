@@ -57,7 +57,7 @@ pub struct Watch<'l> {
     is_collapsed: bool,
 }
 
-/// Tells the monitor that the window is about to begin or has just ended.
+/// Tells the monitor that the clients are about to start or have ended.
 pub struct Trigger(Option<Sender<Order>>);
 
 impl Trigger {
@@ -103,7 +103,7 @@ impl<'l> Watch<'l> {
         }
     }
 
-    /// Triggers samples at the bounds of the window.
+    /// Triggers samples just before the clients start and after they have ended.
     #[must_use]
     pub fn trigger(&self) -> Trigger {
         Trigger(self.sampler.as_ref().map(|sampler| sampler.orders.clone()))

@@ -41,8 +41,16 @@ impl ResultsHandler {
     /// cannot name any other.
     fn listed(&self, name: Option<&str>) -> Option<PathBuf> {
         let name = name?;
-        let folders = |run: PathBuf| [combined(&run), Some(run)].into_iter().flatten();
+        let folders = |run: PathBuf| [self.combined(&run), Some(run)].into_iter().flatten();
         self.runs().into_iter().flat_map(folders).find(|folder| address_of(folder) == name)
+    }
+
+    /// The folder with a report of several runs, of which this is one: those of a curve. It lies in
+    /// a folder of the site.
+    fn combined(&self, run: &Path) -> Option<PathBuf> {
+        let is_inside = |above: &&Path| self.folders.iter().any(|folder| above.starts_with(folder));
+        let mut above = run.ancestors().skip(1).take(2).filter(is_inside);
+        above.find(|it| it.join("report.html").is_file()).map(Path::to_owned)
     }
 
     fn list(&self) -> String {
@@ -73,7 +81,7 @@ impl ResultsHandler {
                                 td {
                                     a href={ "/report?run=" (address) } { (masked(&run.plan.title)) }
                                     " " small { (folder.display()) }
-                                    @if let Some(folder) = combined(folder) {
+                                    @if let Some(folder) = self.combined(folder) {
                                         " " a href={ "/report?run=" (address_of(&folder)) } {
                                             (text(LiveLabel::CombinedReport))
                                         }
@@ -111,12 +119,6 @@ impl ResultsHandler {
             Err(error) => Response::failed(&error.to_string()),
         }
     }
-}
-
-/// The folder with a report of several runs, of which this is one: those of a curve.
-fn combined(run: &Path) -> Option<PathBuf> {
-    let above = run.ancestors().skip(1).take(2).filter(|it| !it.as_os_str().is_empty());
-    above.filter(|it| it.join("report.html").is_file()).map(Path::to_owned).next()
 }
 
 /// Date and time of day at which a run started, to the second.

@@ -25,7 +25,7 @@ const SAME_SAMPLES: f64 = 0.5;
 /// Throughput of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalRate {
-    /// Seconds since the first client began.
+    /// Seconds since the common start.
     pub start: f64,
     /// Seconds.
     pub length: f64,
@@ -36,7 +36,7 @@ pub struct IntervalRate {
 /// What sessions were doing at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSample {
-    /// Seconds since the first client began.
+    /// Seconds since the common start.
     pub at: f64,
     /// Most frequent first.
     pub sessions: Vec<SessionGroup>,
@@ -66,7 +66,7 @@ impl CollapseDetector {
     }
 }
 
-/// Warnings about the window from `opens` to `closes`, seconds since the first client began.
+/// Warnings about the window from `opens` to `closes`, seconds since the common start.
 #[must_use]
 pub fn warnings(
     rates: &[IntervalRate],

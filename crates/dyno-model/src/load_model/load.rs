@@ -93,7 +93,7 @@ impl LoadPlan {
         self.stages.as_ref().filter(|stages| stages.by == by)
     }
 
-    /// Arrival rate per second, since the first client started; `None` for a closed loop, and where
+    /// Arrival rate per second, since the common start; `None` for a closed loop, and where
     /// the rate is still to be found.
     #[must_use]
     pub fn offered(&self) -> Option<LoadProfile> {
@@ -103,7 +103,7 @@ impl LoadPlan {
         }
     }
 
-    /// Active clients since the first client started, where it is not always all of them.
+    /// Active clients since the common start, where it is not always all of them.
     #[must_use]
     pub fn active_clients(&self) -> Option<LoadProfile> {
         Some(LoadProfile::of(self.staged(LoadBy::Clients)?, self.warmup))

@@ -19,7 +19,7 @@ pub struct IntervalRecord {
     pub trial: String,
     /// True for warm-up, false for the measured window.
     pub is_warmup: bool,
-    /// Start, nanoseconds since the first client began (warm-up included).
+    /// Start, nanoseconds since the common start (warm-up included).
     pub start: Nanos,
     /// Length.
     pub length: Nanos,

@@ -119,7 +119,7 @@ pub enum Event {
         trial: String,
         /// Phase.
         phase: Phase,
-        /// Units done: rows in `load`, transactions or nanoseconds in `measure` (see `unit`).
+        /// Units done. Nanoseconds in `warm-up` and `measure` count from the common start.
         done: u64,
         /// Total units.
         total: u64,
@@ -214,12 +214,12 @@ pub enum ProgressUnit {
     Nanoseconds,
 }
 
-/// Commits of clients, warm-up included. Times are nanoseconds since the first client began.
+/// Commits of clients, warm-up included. Times are nanoseconds since the common start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CommitActivity {
     /// When it was read.
     pub at: u64,
-    /// Commits since the first client began.
+    /// Commits since the common start.
     pub commits: u64,
     /// The last of them.
     pub last: u64,
@@ -249,9 +249,9 @@ pub trait Listener {
     /// An interval of a trial is complete.
     fn interval(&mut self, _interval: &IntervalRecord) {}
 
-    /// `Some`: no transaction has committed since this time after the first client started,
-    /// although commits are usually frequent. `None`: transactions commit again. Each is reported
-    /// once, while it happens, in warm-up and window.
+    /// `Some`: no transaction has committed since this time after the common start, although
+    /// commits are usually frequent. `None`: transactions commit again. Each is reported once,
+    /// while it happens, in warm-up and window.
     fn commits_stopped(&mut self, _since: Option<Nanos>) {}
 
     /// The commit activity of the clients of one of several generators, about four times a second;

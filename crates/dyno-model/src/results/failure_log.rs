@@ -30,7 +30,7 @@ pub struct FailureDetail {
     /// passwords.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sql: String,
-    /// Time of the first occurrence, since the first client started (warm-up included).
+    /// Time of the first occurrence, since the common start (warm-up included).
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Nanos,
     /// Occurrences in the measured window, retried or not.
@@ -55,7 +55,7 @@ pub struct Failed<'a> {
     pub statement: &'a str,
     /// Same as [`FailureDetail::sql`].
     pub sql: Option<&'a str>,
-    /// Time, since the first client started.
+    /// Time, since the common start.
     pub at: Nanos,
 }
 

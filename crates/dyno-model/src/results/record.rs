@@ -80,7 +80,8 @@ pub struct TrialRecord {
     /// The generators, where clients were in other processes than the coordinator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generators: Option<GeneratorsRecord>,
-    /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
+    /// Growth of the server's own counters (e.g. `Com_select`, `xact_commit`) from just before the
+    /// clients start until their sessions have ended, warm-up and grace period included.
     pub server_counters: BTreeMap<String, i64>,
     /// Tables, columns, indexes and sizes of the first database when the clients started; absent in
     /// older records, and where the server did not report it.
@@ -293,11 +294,11 @@ pub struct Facts {
     /// second are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<CommitGap>,
-    /// Transactions committed since the first client started, warm-up included.
+    /// Transactions committed since the common start, warm-up included.
     pub committed_total: u64,
-    /// Transactions cut off since the first client started, warm-up included.
+    /// Transactions cut off since the common start, warm-up included.
     pub unfinished_total: u64,
-    /// COMMIT statements sent since the first client started, warm-up included.
+    /// COMMIT statements sent since the common start, warm-up included.
     pub commits_sent_total: u64,
     /// COMMIT statements that were answered with an error.
     pub commits_failed_total: u64,

@@ -96,7 +96,7 @@ pub mod names {
 pub struct Sample {
     /// Trial it belongs to.
     pub trial: String,
-    /// Seconds since the first client started, as in the timeline; negative while clients connect.
+    /// Seconds since the common start, as in the timeline; negative while clients connect.
     pub at_s: f64,
     /// Values by name; empty for a sample of sessions only.
     pub values: BTreeMap<String, f64>,
@@ -133,7 +133,7 @@ pub fn is_total(name: &str) -> bool {
     name.ends_with("_total")
 }
 
-/// Growth of a counter between two moments (seconds since the first client started), interpolated
+/// Growth of a counter between two moments (seconds since the common start), interpolated
 /// linearly between samples. `None` when there are no samples around these moments, or when the
 /// counter was reset in between.
 #[must_use]

@@ -23,7 +23,7 @@ pub(crate) struct HeatChart {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct HeatMapColumn {
-    /// Start in seconds after the first client began.
+    /// Start in seconds since the common start.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,

@@ -49,7 +49,7 @@ pub(crate) struct TrialTimeline {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Moment {
-    /// Start in seconds after the first client began.
+    /// Start in seconds since the common start.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,

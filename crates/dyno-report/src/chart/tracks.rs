@@ -28,7 +28,7 @@ pub(crate) type TrackIntervals = Vec<TrackInterval>;
 /// Values between two samples.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct TrackInterval {
-    /// Start in seconds after the first client began.
+    /// Start in seconds since the common start.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,

@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use crate::messages::{Lang, columns, fill, headings, names, notes};
 use crate::table::Table;
 use crate::table_builder::TableBuilder;
-use crate::tables::by_line;
+use crate::tables::by_series;
 use crate::{figures, words};
 use dyno_analysis::model::{AnomalyExample, FoundAnomaly, ReportModel};
 use dyno_model::history::anomalies::{Anomaly, Involved};
@@ -12,7 +12,7 @@ use dyno_model::isolation::IsolationLevel;
 
 /// Anomalies between transactions; those that the isolation level in force forbids are alarming.
 pub(crate) fn table(model: &ReportModel) -> Table {
-    let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
+    let audits = by_series(model, &model.audits, |audit| audit.configuration).into_iter();
     let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
     let builder = TableBuilder::of_configurations(model, rows)
         .left(&headings::ISOLATION_LEVEL, |audit| {

@@ -28,7 +28,7 @@ use dyno_model::words::short_factor;
 use std::cmp::Reverse;
 
 /// Rows with their configurations, by series and increasing number of clients.
-pub(crate) fn by_line<'a, R>(
+pub(crate) fn by_series<'a, R>(
     model: &ReportModel,
     rows: impl IntoIterator<Item = &'a R>,
     configuration: impl Fn(&R) -> usize,
@@ -98,7 +98,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
 fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Metric]) -> Table {
     TableBuilder::of_configurations(
         model,
-        by_line(model, model.parts(scope), |row| row.configuration),
+        by_series(model, model.parts(scope), |row| row.configuration),
     )
     .left(name, |row| Cell::text(&row.name))
     .estimates(shown, |row| of_part(model, row))
@@ -133,7 +133,7 @@ pub(crate) fn transactions(model: &ReportModel) -> Table {
 
 /// What workloads derived from a standard benchmark count, with what it depends on.
 pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
-    let rows = by_line(model, model.parts(Scope::Benchmark), |row| row.configuration);
+    let rows = by_series(model, model.parts(Scope::Benchmark), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
         PartKind::Benchmark { is_paced, isolation } => {
             Some((configuration, (row, *is_paced, *isolation)))
@@ -174,7 +174,7 @@ pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
 
 /// Background workloads.
 pub(crate) fn background(model: &ReportModel) -> Table {
-    let rows = by_line(model, model.parts(Scope::Background), |row| row.configuration);
+    let rows = by_series(model, model.parts(Scope::Background), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
         PartKind::Background { kind, clients, rate, audit } => {
             let rate = rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
@@ -195,7 +195,7 @@ pub(crate) fn background(model: &ReportModel) -> Table {
 
 /// Effects of injected faults.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
-    TableBuilder::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
+    TableBuilder::of_configurations(model, by_series(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
         .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
         .measures(FAULT, |row| Some(&model.configurations[row.configuration].figures))
@@ -204,7 +204,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
 
 /// Errors that clients received from the first fault on, by kind, in order of appearance.
 pub(crate) fn fault_errors(model: &ReportModel) -> Table {
-    let rows = by_line(model, &model.faults, |row| row.configuration).into_iter();
+    let rows = by_series(model, &model.faults, |row| row.configuration).into_iter();
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
     TableBuilder::of_configurations(model, errors)
         .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
@@ -214,7 +214,7 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
 
 /// Every limit at every configuration that it applies to.
 pub(crate) fn limits(model: &ReportModel) -> Table {
-    TableBuilder::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
+    TableBuilder::of_configurations(model, by_series(model, &model.limits, |row| row.configuration))
         .left(&headings::LIMIT, |row| {
             Cell::text(figures::limit_in(row.part.as_ref(), row.metric, row.value))
         })
@@ -249,7 +249,7 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
     let update = |audit: &AuditRow, of: fn(&UpdateAudit) -> u64| {
         audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(of(updates)))
     };
-    TableBuilder::of_configurations(model, by_line(model, wanted, |audit| audit.configuration))
+    TableBuilder::of_configurations(model, by_series(model, wanted, |audit| audit.configuration))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
         .right(&columns::COMMITTED, |audit| {
             audit
@@ -273,7 +273,7 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
 
 /// Rows of acknowledged commits against rows in the data.
 pub(crate) fn ledgers(model: &ReportModel) -> Table {
-    let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
+    let audits = by_series(model, &model.audits, |audit| audit.configuration).into_iter();
     let ledgers = audits.filter_map(|(index, audit)| {
         Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?)))
     });
@@ -537,7 +537,7 @@ pub(crate) fn generator(model: &ReportModel) -> Table {
 
 /// Each of several load generators.
 pub(crate) fn generators(model: &ReportModel) -> Table {
-    let rows = by_line(model, model.parts(Scope::Generator), |row| row.configuration);
+    let rows = by_series(model, model.parts(Scope::Generator), |row| row.configuration);
     let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
         PartKind::Generator { clients, hosts } => Some((configuration, (row, clients, hosts))),
         _ => None,

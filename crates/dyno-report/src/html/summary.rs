@@ -105,17 +105,19 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
 }
 
 fn sure(page: &Page<'_>) -> String {
-    let rules = &page.model.comparison_rules;
     let model = page.model;
+    let rules = &model.comparison_rules;
     let verdicts = model.verdicts();
     let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();
     let alpha = figures::limit(rules.alpha * 100.0);
-    if page.model.comparisons.is_empty() {
+    if model.completeness.valid == 0 {
+        page.text(&page::PAGE_SURE_NO_TRIALS).to_owned()
+    } else if model.comparisons.is_empty() {
         page.text(&page::PAGE_SURE_NOTHING).to_owned()
     } else if !rules.verdicts_enabled {
         fill!(page::PAGE_SURE_NO_VERDICTS, page.lang, needed = rules.min_repeats)
     } else {
-        let metric = names::metric(page.model.primary_metric, page.lang);
+        let metric = names::metric(model.primary_metric, page.lang);
         let questions = verdicts.len();
         fill!(page::PAGE_SURE_QUESTIONS, page.lang, decided, questions, alpha, metric)
     }
@@ -148,6 +150,9 @@ fn change(page: &Page<'_>) -> String {
     let model = page.model;
     let rules = &model.comparison_rules;
     let (margin, now) = (figures::limit(rules.margin * 100.0), model.provenance.blocks);
+    if model.completeness.valid == 0 {
+        return page.text(&page::PAGE_CHANGE_CAUSES).to_owned();
+    }
     if !rules.verdicts_enabled && !model.comparisons.is_empty() {
         return fill!(page::PAGE_CHANGE_ENABLE, page.lang, needed = rules.min_repeats);
     }

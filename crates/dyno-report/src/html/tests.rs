@@ -470,6 +470,20 @@ fn a_single_configuration_shows_its_timeline_and_no_chart_of_one_dot() {
 }
 
 #[test]
+fn a_run_without_valid_trials_is_not_said_to_have_intervals() {
+    let mut model = sample::alone();
+    for (valid, sentence, other) in [
+        (1, "intervals show the variation", "No trial is valid"),
+        (0, "No trial is valid", "intervals show the variation"),
+    ] {
+        model.completeness.valid = valid;
+        let page = render(&model, EN);
+        assert!(page.contains(sentence) && !page.contains(other), "{valid}");
+        assert_eq!(page.contains("Remove the causes"), valid == 0);
+    }
+}
+
+#[test]
 fn the_timeline_of_an_unusable_trial_is_marked() {
     let mut model = sample::alone();
     for (state, title) in [

@@ -169,7 +169,7 @@ fn the_markdown_report_reads_like_this() {
 
     Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
 
-    A configuration is a system with its settings and a number of clients. A trial measures one configuration once. A block measures every configuration once.
+    A configuration is a system with one level of each factor and a number of clients. A trial measures one configuration once. A block measures every configuration once.
 
     ## Conclusions
 

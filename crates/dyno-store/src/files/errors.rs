@@ -13,7 +13,7 @@ pub(crate) const HEADER: &str = "start_s,length_s,phase,kind,errors\n";
 /// One line of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorLine {
-    /// Start of the interval, seconds since the first client began.
+    /// Start of the interval, seconds since the common start.
     pub start_s: f64,
     /// Its length in seconds.
     pub length_s: f64,

@@ -120,7 +120,7 @@ pub(crate) struct TrialHistograms {
 /// Distribution of the response times of one interval of the measured window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountedInterval {
-    /// Start in seconds since the first client began.
+    /// Start in seconds since the common start.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,

@@ -18,7 +18,7 @@ const MEASURE: &str = "measure";
 /// One line of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimelineLine {
-    /// Start, seconds since the first client began.
+    /// Start, seconds since the common start.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,

@@ -36,7 +36,10 @@ const ELSEWHERE: [(&[&str], &str); 13] = [
     (&["-b", "--builtin", "--test"], "--workload NAME; `dyno workloads` lists them"),
     (&["-s", "--scale"], "-D scale=N for a variable of scripts, or --set workload.OPTION=N"),
     (&["-M", "--protocol"], "--set system.NAME.query_mode=simple"),
-    (&["--tables", "--table-size"], "--set workload.tables=N, --set workload.table_size=N"),
+    (
+        &["--tables", "--table-size", "--rows"],
+        "--set workload.tables=N, --set workload.table_size=N",
+    ),
     (
         &[
             "-U",

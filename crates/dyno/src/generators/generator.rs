@@ -7,7 +7,7 @@
 use super::generator_handle::SILENCE;
 use super::launch::{COORDINATOR, JoinCredentials, KEY, RANK, TOKEN};
 use super::link::Link;
-use super::message::{Assignment, CoordinatorMessage, GeneratorMessage, Hello, LoadOrder};
+use super::message::{CoordinatorMessage, GeneratorAssignment, GeneratorMessage, Hello, LoadOrder};
 use super::secure;
 use crate::failure::Failure;
 use dyno_drivers::open_files::raise_limit;
@@ -109,7 +109,12 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 }
 
 /// Measures its clients of a client group and reports its result.
-fn measure(assignment: &Assignment, start: &Receiver<u64>, reports: &Reports, shared: &Shared) {
+fn measure(
+    assignment: &GeneratorAssignment,
+    start: &Receiver<u64>,
+    reports: &Reports,
+    shared: &Shared,
+) {
     let measured =
         catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, reports, shared)));
     let report = match measured {
@@ -273,12 +278,12 @@ fn origin() -> Instant {
 /// Measures its clients of a client group; `start` receives the time of the clock at which all
 /// begin.
 pub(super) fn run_assignment(
-    assignment: &Assignment,
+    assignment: &GeneratorAssignment,
     start: &Receiver<u64>,
     reports: &Reports,
     shared: &Shared,
 ) -> Result<GeneratorReport, TrialError> {
-    let Assignment { name, load, work, .. } = assignment;
+    let GeneratorAssignment { name, load, work, .. } = assignment;
     let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
     let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
     let input = LoadInput {

@@ -58,7 +58,7 @@ pub(super) enum CoordinatorMessage {
     /// A question for its clock, with a number.
     Ping(u64),
     /// Some clients of a client group of a trial.
-    Assign(Box<Assignment>),
+    Assign(Box<GeneratorAssignment>),
     /// Some rows of a data set.
     Load(Box<LoadOrder>),
     /// All clients begin at this time of the generator's clock.
@@ -79,7 +79,7 @@ pub(super) enum GeneratorMessage {
 
 /// The clients of a client group that one generator drives in a trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Assignment {
+pub(super) struct GeneratorAssignment {
     /// Name of the trial.
     pub(super) name: String,
     /// 0: the measured groups; then the background groups, in the order of the plan.

@@ -5,7 +5,7 @@
 use super::fleet::{Fleet, FleetSize, listen};
 use super::generator::{self, Reports, Shared, clock, run_assignment};
 use super::launch::{COORDINATOR, JoinCredentials, KEY, TOKEN};
-use super::message::{Assignment, CoordinatorMessage, GeneratorMessage};
+use super::message::{CoordinatorMessage, GeneratorAssignment, GeneratorMessage};
 use super::secure;
 use super::trial::DistributedTrial;
 use crate::interrupt::Interrupts;
@@ -138,11 +138,16 @@ struct Sent {
 
 impl Sent {
     /// As a generator with four clients would for two seconds, with times between 1 and 100 ms.
-    fn new(assignment: &Assignment) -> Self {
+    fn new(assignment: &GeneratorAssignment) -> Self {
         let stop = StopRule::Duration(Nanos(2 * SECOND));
         let load = LoadPlan { stop, ..assignment.load.clone() };
-        let few =
-            Assignment { clients: 4, generator: 0, generators: 1, load, ..assignment.clone() };
+        let few = GeneratorAssignment {
+            clients: 4,
+            generator: 0,
+            generators: 1,
+            load,
+            ..assignment.clone()
+        };
         let ((go, orders), (reports, sent)) = (channel(), channel());
         go.send(clock() + SECOND).expect("it is held");
         let reports = Reports(0, reports);

@@ -3,7 +3,7 @@
 use super::client_work::ClientWork;
 use super::fleet::{Fleet, FleetSize};
 use super::generator_handle::{GeneratorEvent, GeneratorHandle};
-use super::message::{Assignment, CoordinatorMessage, SentTarget};
+use super::message::{CoordinatorMessage, GeneratorAssignment, SentTarget};
 use crate::interrupt::Interrupts;
 use crate::workload::WorkloadSpec;
 use dyno_engine::{
@@ -78,13 +78,16 @@ impl<'a> DistributedTrial<'a> {
         let targets = nodes.iter().map(target).collect();
         let spare = nodes.iter().filter(|node| node.is_spare).count();
         let of_trial = background.fold(number, u32::max) as usize;
-        let assignment =
-            Assignment { group, spare, ..Assignment::new(load, number, work, targets) };
+        let assignment = GeneratorAssignment {
+            group,
+            spare,
+            ..GeneratorAssignment::new(load, number, work, targets)
+        };
         GroupGenerators { fleet: self.fleet, number: number as usize, of_trial, assignment }
     }
 }
 
-impl Assignment {
+impl GeneratorAssignment {
     /// The assignment of generator 0 of a load.
     fn new(
         load: &LoadInput<'_>,
@@ -160,7 +163,7 @@ impl LoadGenerators<'_> {
     ) -> Result<(), String> {
         let DistributedLoad { generators: number, launcher, targets, input, .. } = *load;
         let targets = targets.iter().map(SentTarget::from).collect();
-        let assignment = Assignment::new(input, number, work, targets);
+        let assignment = GeneratorAssignment::new(input, number, work, targets);
         let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
         let fleet = Fleet::launch(&launcher, FleetSize { number, groups: 1 }, self.interrupts)?;
         let number = number as usize;
@@ -177,7 +180,7 @@ pub(crate) struct GroupGenerators<'a> {
     /// Number of generators with clients of any group.
     of_trial: usize,
     /// That of generator 0.
-    assignment: Assignment,
+    assignment: GeneratorAssignment,
 }
 
 impl GroupGenerators<'_> {
@@ -189,7 +192,7 @@ impl GroupGenerators<'_> {
 impl Generators for GroupGenerators<'_> {
     fn assign(&self, growth: Option<Growth>) -> Result<(), TrialError> {
         for (member, generator) in self.all().zip(0..) {
-            let assignment = Assignment { generator, growth, ..self.assignment.clone() };
+            let assignment = GeneratorAssignment { generator, growth, ..self.assignment.clone() };
             member.order(CoordinatorMessage::Assign(Box::new(assignment)));
         }
         Ok(())

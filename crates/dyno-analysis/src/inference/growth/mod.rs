@@ -143,7 +143,7 @@ fn equal_steps(from: u64, to: u64) -> Vec<u64> {
 struct GrowingTrial<'a> {
     record: &'a TrialRecord,
     samples: &'a [Sample],
-    /// Seconds since the first client began, and rows in the table, up to the end of the last
+    /// Seconds since the common start, and rows in the table, up to the end of the last
     /// interval.
     rows_over_time: Vec<(f64, f64)>,
 }

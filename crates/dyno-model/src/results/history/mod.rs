@@ -73,10 +73,10 @@ pub struct Attempt {
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub sequence: u64,
-    /// Start, nanoseconds since the first client started. Each attempt of a client starts after its
+    /// Start, nanoseconds since the common start. Each attempt of a client starts after its
     /// previous one has ended.
     pub begun: u64,
-    /// Time at which its outcome was known, nanoseconds since the first client started; later than
+    /// Time at which its outcome was known, nanoseconds since the common start; later than
     /// [`Self::begun`]. Absent when its client was cut off.
     pub ended: Option<u64>,
     /// Outcome.

@@ -97,18 +97,18 @@ impl Steps<'_, '_> {
         let mut last = TrialRecord::default();
         loop {
             let next = state.next();
-            let (rate, clients, window) = match next {
-                Next::Capacity(window) => (None, self.configuration.clients, window),
-                Next::Alone(window) => (None, 1, window),
-                Next::Load(load, window) | Next::Keep(load, window) => match self.search.most {
-                    LoadBy::Rate => (Some(load), self.configuration.clients, window),
-                    LoadBy::Clients => (None, load as u32, window),
+            let (rate, clients, lengths) = match next {
+                Next::Capacity(lengths) => (None, self.configuration.clients, lengths),
+                Next::Alone(lengths) => (None, 1, lengths),
+                Next::Load(load, lengths) | Next::Keep(load, lengths) => match self.search.most {
+                    LoadBy::Rate => (Some(load), self.configuration.clients, lengths),
+                    LoadBy::Clients => (None, load as u32, lengths),
                 },
                 Next::Over => return Ok(last),
             };
             let is_kept = matches!(next, Next::Keep(..));
             let responses;
-            (last, responses) = self.one(rate, clients, window, is_kept)?;
+            (last, responses) = self.measure_step(rate, clients, lengths, is_kept)?;
             if last.is_cut_short() {
                 return if is_kept { Ok(last) } else { Err(abandoned(&last)) };
             }
@@ -143,21 +143,21 @@ impl Steps<'_, '_> {
 
     /// Measures a load; also returns the response times of the transactions that the limit applies
     /// to.
-    fn one(
+    fn measure_step(
         &mut self,
         rate: Option<f64>,
         clients: u32,
-        window: StepLengths,
+        lengths: StepLengths,
         is_kept: bool,
     ) -> Result<(TrialRecord, Responses), Missing> {
         let nanos = |seconds: f64| Nanos((seconds * 1e9) as u64);
-        let mut under = self.configuration.clone();
-        under.clients = clients;
-        under.load.rate = rate;
-        under.load.find = None;
-        under.load.warmup = nanos(window.warmup);
-        under.load.stop = StopRule::Duration(nanos(window.seconds));
-        under.load.time_limit = nanos(window.seconds);
+        let mut step_configuration = self.configuration.clone();
+        step_configuration.clients = clients;
+        step_configuration.load.rate = rate;
+        step_configuration.load.find = None;
+        step_configuration.load.warmup = nanos(lengths.warmup);
+        step_configuration.load.stop = StopRule::Duration(nanos(lengths.seconds));
+        step_configuration.load.time_limit = nanos(lengths.seconds);
         self.windows += 1;
         // Random values of a step depend on its id, so that no two steps do the same work.
         let id = if is_kept {
@@ -173,7 +173,7 @@ impl Steps<'_, '_> {
             name,
             responses: Responses::default(),
         };
-        let record = (self.metric)(&trial, &under, &mut heard)?;
+        let record = (self.metric)(&trial, &step_configuration, &mut heard)?;
         Ok((record, heard.responses))
     }
 

@@ -127,6 +127,11 @@ fn runs_of_a_curve_link_to_the_report_of_all() {
     assert_eq!(found.len(), 3, "{list}");
     assert!(found.iter().all(|(is_of_curve, link)| *is_of_curve == link.is_some()), "{found:?}");
     let report = found.iter().find_map(|(_, link)| link.clone()).expect("a link");
-    let report = get(&dyno.host, &report);
-    assert!(report.starts_with("HTTP/1.1 200") && report.contains("2 clients"), "{report}");
+    let served = get(&dyno.host, &report);
+    assert!(served.starts_with("HTTP/1.1 200") && served.contains("2 clients"), "{served}");
+    // Folders above those of the command line are not read.
+    let line = ["serve", "./curve/tiny/1", "--listen", "127.0.0.1:0"];
+    let dyno = Served::start(bench.command(&line));
+    assert!(!get(&dyno.host, "/").contains("combined report"));
+    assert!(!get(&dyno.host, &report).starts_with("HTTP/1.1 200"));
 }

@@ -38,7 +38,7 @@ pub static LOAD: Section = Section {
             ValueType::Duration { is_positive: false },
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
         )
-        .help("time that the load runs before the measurement; not in the results"),
+        .help("time that the load runs before the measurement; not in the figures, but in the timeline"),
         typed_key("grace", ValueType::Duration { is_positive: false }, "`5s`").help(
             "time that transactions in flight get at the end of the measurement before they \
                    are cancelled",

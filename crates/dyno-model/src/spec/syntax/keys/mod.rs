@@ -17,6 +17,9 @@ pub use section::{Key, Section, ValueType};
 pub(in crate::spec) use section::{CLIENTS_MAX, RATES, RATES_IN_WORDS, WEIGHT_MAX};
 use section::{key, typed_key};
 
+/// Where a password comes from that no key names.
+const OF_CLIENTS: &str = "that of the database's own clients";
+
 /// All sections, in the order of a spec.
 pub const SECTIONS: [&Section; 25] = [
     &TOP,
@@ -88,7 +91,8 @@ pub static SYSTEM: Section = Section {
         key("name", "string, unique", "required").help("name in the report"),
         key(
             "url",
-            "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `sqlite:FILE`, `null:`",
+            "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `postgresql://`, \
+             `sqlite:FILE`, `null:`, `http://`, `https://`",
             "this, `url_env` or `server`",
         )
         .help(
@@ -100,11 +104,11 @@ pub static SYSTEM: Section = Section {
         key("url_env", "name of a variable", "this, `url` or `server`")
             .help("environment variable that holds the URL"),
         key("server", "table", "this, `url` or `url_env`").help("a server that dyno starts"),
-        key("password_env", "name of a variable", "no password")
+        key("password_env", "name of a variable", OF_CLIENTS)
             .help("environment variable that holds the password of `url`"),
-        key("password_file", "path", "no password").help("file whose first line is the password of \
-            `url`"),
-        key("password_command", "shell command", "no password").help(
+        key("password_file", "path", OF_CLIENTS)
+            .help("file whose first line is the password of `url`"),
+        key("password_command", "shell command", OF_CLIENTS).help(
             "prints the password of `url` as its first line, such as a token that expires; run in \
              dyno's working directory with its environment, for preflight, again for each trial \
              and at the end; it has 20 s",
