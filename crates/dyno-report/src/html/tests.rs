@@ -473,8 +473,8 @@ fn a_single_configuration_shows_its_timeline_and_no_chart_of_one_dot() {
 fn a_run_without_valid_trials_is_not_said_to_have_intervals() {
     let mut model = sample::alone();
     for (valid, sentence, other) in [
-        (1, "intervals show the variation", "No trial is valid"),
-        (0, "No trial is valid", "intervals show the variation"),
+        (1, "Nothing was compared", "No trial is valid"),
+        (0, "No trial is valid", "Nothing was compared"),
     ] {
         model.completeness.valid = valid;
         let page = render(&model, EN);

@@ -147,7 +147,7 @@ fn the_job_of_gitlab_reaches_a_verdict() {
     let bench = Bench::new();
     repository(&bench);
     let script = gitlab_script(&text("examples/ci/gitlab.yml"));
-    assert_eq!(script.lines().count(), 8, "{script}");
+    assert_eq!(script.lines().count(), 9, "{script}");
     let ended = shell(&bench, &script, "", &[("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD^")]);
     assert!(is_verdict(&ended), "{ended:?}");
     has_reports(bench.path());
