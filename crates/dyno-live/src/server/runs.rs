@@ -45,8 +45,8 @@ impl ResultsHandler {
         self.runs().into_iter().flat_map(folders).find(|folder| address_of(folder) == name)
     }
 
-    /// The folder with a report of several runs, of which this is one: those of a curve. It lies in
-    /// a folder of the site.
+    /// The folder above a run with a report of several runs, such as those of a curve. Folders
+    /// outside of those of the site are not read.
     fn combined(&self, run: &Path) -> Option<PathBuf> {
         let is_inside = |above: &&Path| self.folders.iter().any(|folder| above.starts_with(folder));
         let mut above = run.ancestors().skip(1).take(2).filter(is_inside);

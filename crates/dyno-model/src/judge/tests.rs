@@ -10,7 +10,7 @@ use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Of a trial of eight clients that tolerates no failure.
+/// Requirements of a trial with eight clients in which no transaction may fail.
 fn requirements(engine: Engine, load: &LoadPlan) -> TrialRequirements<'_> {
     TrialRequirements { engine, clients: 8, load, tolerated_failures: 0.0 }
 }

@@ -49,6 +49,16 @@ fn the_data_of_the_charts_are_those_of_the_table_for_programs() {
 }
 
 #[test]
+fn an_axis_has_the_unit_of_its_metric_or_labels_with_units() {
+    let page = history_page(&sample::history(), EN);
+    assert!(page.contains(">tx/s</text>"), "{page}");
+    // Labels of times say µs, ms or s.
+    for title in ["mean ms", "p50 ms", "p95 ms", "p99 ms"] {
+        assert!(!page.contains(&format!(">{title}</text>")), "{title}");
+    }
+}
+
+#[test]
 fn the_newest_run_is_compared_with_the_median_of_the_earlier_ones() {
     let runs = sample::history();
     let rows = rows(&history_page(&runs, EN), "<section id=\"newest\">");

@@ -4,58 +4,44 @@
 use crate::cli::Cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
+use dyno_model::words::equivalent;
 use std::ffi::OsString;
 
 /// Where addresses and accounts belong.
 const ADDRESS: &str = "the URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
-/// Options of other programs, and what replaces them in `dyno run` and `dyno plan`.
-const ELSEWHERE: [(&[&str], &str); 13] = [
-    (&["-f", "--file", "--sql", "--query", "-e"], "--script FILE"),
-    (&["-T", "--time", "--max-time", "--run-time"], "--duration TIME, for example 10s or 5m"),
+/// Options of other programs: a word that stands for its synonyms ([`equivalent`]), further
+/// spellings, and what replaces them in `dyno run` and `dyno plan`. The first match applies.
+const OPTIONS: [(&str, &[&str], &str); 13] = [
+    ("scripts", &["-f", "-e", "--sql", "--query"], "--script FILE"),
+    ("duration", &["-T"], "--duration TIME, for example 10s or 5m"),
     (
-        &[
-            "-c",
-            "--client",
-            "--threads",
-            "--num-threads",
-            "--vus",
-            "--concurrency",
-            "--connections",
-        ],
+        "clients",
+        &["-c", "--client", "--num-threads"],
         "--clients N, or several numbers: --clients 1,8,64",
     ),
-    (&["-j", "--jobs"], "--clients N for the load; dyno chooses the number of its threads"),
-    (&["-R", "--tx-rate", "--qps", "--tps"], "--rate RATE, for example 500/s"),
+    ("jobs", &["-j"], "--clients N for the load; dyno chooses the number of its threads"),
+    ("rate", &["-R", "--tx-rate"], "--rate RATE, for example 500/s"),
+    ("transactions", &["-t", "--iterations"], "--set load.transactions=N"),
+    ("blocks", &[], "--blocks N"),
+    ("output", &["-o"], "--out DIR"),
+    ("workload", &["-b", "--builtin"], "--workload NAME; `dyno workloads` lists them"),
+    ("scale", &["-s"], "-D scale=N for a variable of scripts, or --set workload.OPTION=N"),
+    ("query_mode", &["-M"], "--set system.NAME.query_mode=simple"),
+    ("table_size", &["--tables"], "--set workload.tables=N, --set workload.table_size=N"),
     (
-        &["-t", "--transactions", "--events", "--max-requests", "--iterations"],
-        "--set load.transactions=N",
-    ),
-    (&["--runs", "--repeat", "--repeats"], "--blocks N"),
-    (&["-o", "--output"], "--out DIR"),
-    (&["-b", "--builtin", "--test"], "--workload NAME; `dyno workloads` lists them"),
-    (&["-s", "--scale"], "-D scale=N for a variable of scripts, or --set workload.OPTION=N"),
-    (&["-M", "--protocol"], "--set system.NAME.query_mode=simple"),
-    (
-        &["--tables", "--table-size", "--rows"],
-        "--set workload.tables=N, --set workload.table_size=N",
-    ),
-    (
+        "url",
         &[
             "-U",
             "--username",
-            "--user",
             "-u",
             "--password",
             "-p",
             "-P",
             "-W",
-            "--host",
-            "--port",
             "-d",
             "--dbname",
             "--db",
-            "--database",
             "--socket",
         ],
         ADDRESS,
@@ -135,7 +121,11 @@ fn for_option(option: &str, is_of_experiments: bool) -> Option<String> {
         return Some("this option takes no negative number".to_owned());
     }
     let is_address = option.starts_with("--mysql-") || option.starts_with("--pgsql-");
-    let named = ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, it)| *it);
+    let word = option.trim_start_matches('-');
+    let fits = |(meaning, spellings, _): &&(&str, &[&str], &str)| {
+        spellings.contains(&option) || equivalent(word, [*meaning]).is_some()
+    };
+    let named = OPTIONS.iter().find(fits).map(|(.., it)| *it);
     let here = named.or_else(|| is_address.then_some(ADDRESS))?;
     is_of_experiments.then(|| format!("use {here}"))
 }

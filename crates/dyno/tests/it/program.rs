@@ -155,11 +155,16 @@ pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
 }
 
+/// True if the counter of commits contains those of all ended sessions: from version 15 on.
+pub(crate) fn compares_postgres_commits(record: &TrialRecord) -> bool {
+    let major = record.server_version.split('.').next().and_then(|text| text.parse::<u32>().ok());
+    major.expect("a number") >= 15
+}
+
 /// The commits that PostgreSQL counted during a trial; `None` before version 15, whose count is not
 /// compared, as a note says.
 pub(crate) fn postgres_commits(record: &TrialRecord) -> Option<i64> {
-    let major = record.server_version.split('.').next().and_then(|text| text.parse::<u32>().ok());
-    let is_compared = major.expect("a number") >= 15;
+    let is_compared = compares_postgres_commits(record);
     let count = record.server_counters.get("xact_commit").copied();
     let note = |it: &Warning| matches!(it, Warning::CommitsNotCompared { in_doubt: 0, .. });
     assert_eq!(count.is_some(), is_compared, "{}", record.server_version);

@@ -2,7 +2,7 @@
 //! mode does not suit the run.
 
 use crate::ends::PREFLIGHT_FAILED;
-use crate::program::{Bench, Ended, records};
+use crate::program::{Bench, Ended, compares_postgres_commits, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
@@ -278,9 +278,9 @@ fn a_pooler_is_an_endpoint_that_is_named_and_compared() {
         assert_eq!(record.counters.committed, 200, "{ended}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{ended}");
     }
-    // Only those of the direct path are compared, from version 15 on.
+    // Only those of the direct path are compared.
     let is_counted = |record: &&TrialRecord| record.server_counters.contains_key("xact_commit");
-    let expected = usize::from(!records[0].server_version.starts_with("14."));
+    let expected = usize::from(compares_postgres_commits(&records[0]));
     assert_eq!(records.iter().filter(is_counted).count(), expected, "{ended}");
     let page = fs::read_to_string(bench.path().join("r/report.html")).expect("a report");
     for mode in ["session", "transaction"] {

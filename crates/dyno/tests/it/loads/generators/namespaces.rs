@@ -5,6 +5,7 @@ use crate::program::{Bench, Ended, failures, records};
 use dyno_testkit::wait_until;
 use std::fs::{File, read_to_string};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Command;
 
 /// Two namespaces on a bridge, which has the addresses of a network that documents use.
@@ -15,6 +16,7 @@ pub(super) struct Machines {
 
 impl Machines {
     pub(super) fn new() -> Self {
+        Self::remove_leftovers();
         let it = Self { name: format!("dyno{}", std::process::id()) };
         let (name, bridge) = (&it.name, it.bridge());
         ip(&["link", "add", &bridge, "type", "bridge"]);
@@ -33,6 +35,18 @@ impl Machines {
             }
         }
         it
+    }
+
+    /// Removes what a killed process left: two bridges cannot have the same network.
+    fn remove_leftovers() {
+        for line in output_of("ip", &["-o", "link", "show", "type", "bridge"]).lines() {
+            let name =
+                line.split([' ', ':']).filter(|it| !it.is_empty()).nth(1).unwrap_or_default();
+            let pid = name.strip_prefix("dyno").and_then(|it| it.strip_suffix('b'));
+            if let Some(pid) = pid.filter(|pid| !Path::new("/proc").join(pid).exists()) {
+                drop(Self { name: format!("dyno{pid}") });
+            }
+        }
     }
 
     /// An sshd on each, as the hosts `load2` and `load3`, and the `PATH` of an ssh that reaches
