@@ -353,10 +353,10 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
 }
 
 #[test]
-fn a_stop_does_not_make_the_window_longer_than_its_duration() {
-    let (duration, late) = (seconds(0.5), seconds(0.7));
-    // One client fails within the window or in the grace period, in which the other ends.
-    for fails_at in [seconds(0.0), late] {
+fn a_stop_makes_the_window_neither_longer_nor_after_its_end_shorter() {
+    let (duration, early, late) = (seconds(0.5), seconds(0.1), seconds(0.7));
+    // One client fails within the window, and the other ends in the grace period; or the reverse.
+    for (fails_at, ends_at) in [(seconds(0.0), late), (late, early)] {
         let load = plan(StopRule::Duration(duration));
         let others_begun = Arc::new(AtomicU64::new(0));
         let (record, _) = record(2, &load, move |client, mut meter| {
@@ -367,7 +367,7 @@ fn a_stop_does_not_make_the_window_longer_than_its_duration() {
             if !has_begun {
                 return Ok(());
             }
-            let until = if client.0 == 0 { fails_at } else { late };
+            let until = if client.0 == 0 { fails_at } else { ends_at };
             while meter.now() < until.0 || others_begun.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
             }
