@@ -380,6 +380,7 @@ fn a_stop_makes_the_window_neither_longer_nor_after_its_end_shorter() {
         });
         assert!(record.elapsed > duration, "{}", record.elapsed);
         assert_eq!(record.measured, duration, "failed at {fails_at}: {:?}", record.fatal);
+        assert!(fails_at != late || record.work.is_some(), "the whole window was measured");
     }
 }
 
