@@ -1,7 +1,7 @@
 //! Conclusions from the figures, as typed statements; the message table turns them into sentences.
 
 use crate::eligibility::main_reason;
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Metric, NotWorking,
     PanelSeries, PartKind, PartRow, Question, Range, ReportModel, Scope, TrialRow, TrialState,
@@ -117,11 +117,11 @@ fn incomplete(model: &ReportModel) -> Option<Conclusion> {
         ended.any(|ended| ended.trial == it.trial && ended.end != SearchEnd::Interrupted)
     };
     let searched = completeness.failed.iter().filter(is_search).count();
-    let failed = count(completeness.failed.len() - searched);
-    let missing = count(completeness.missing.len() + completeness.cut.len());
+    let failed = as_u32(completeness.failed.len() - searched);
+    let missing = as_u32(completeness.missing.len() + completeness.cut.len());
     (failed + missing > 0).then_some(Conclusion::Incomplete {
         planned: completeness.planned,
-        measured: completeness.measured + count(searched),
+        measured: completeness.measured + as_u32(searched),
         failed,
         missing,
         is_interrupted: completeness.is_interrupted,
@@ -136,7 +136,7 @@ fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
     let invalid = model.trials.iter().filter(is_invalid).count();
     let reason = main_reason(&model.warnings).filter(|_| invalid > 0)?;
     Some(Conclusion::InvalidTrials {
-        invalid: count(invalid),
+        invalid: as_u32(invalid),
         measured: model.completeness.measured,
         warning: reason.warning.clone(),
     })
@@ -234,32 +234,33 @@ fn misses_commits(audit: &AuditRow) -> bool {
 /// anything.
 fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
     let is_kept = |audit: &&AuditRow| audit.ledger.is_some() && audit.is_complete();
-    let kept = || model.audits.iter().filter(is_kept).filter_map(|audit| audit.commits.as_ref());
+    let audited = || model.audits.iter().filter(is_kept).filter_map(|audit| audit.commits.as_ref());
     let lost = model.audits.iter().enumerate().filter(|(_, audit)| misses_commits(audit));
     let none = Conclusion::NoLostCommits {
-        configurations: count(kept().count()),
-        acknowledged: kept().map(|commits| commits.committed).sum(),
+        configurations: as_u32(audited().count()),
+        acknowledged: audited().map(|commits| commits.committed).sum(),
     };
     let lost = lost.map(|(audit, _)| Conclusion::LostCommits { audit });
-    lost.chain((kept().count() > 0).then_some(none)).collect()
+    lost.chain((audited().count() > 0).then_some(none)).collect()
 }
 
 /// Results of the history checks: each configuration with an anomaly, forbidden anomalies first,
 /// and one statement for all others.
 fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
-    let kept = || {
+    let audited = || {
         model
             .audits
             .iter()
             .enumerate()
             .filter_map(|(at, audit)| Some((at, audit.anomalies.as_ref()?)))
     };
-    let has = |is_forbidden| kept().filter(move |(_, it)| it.found(is_forbidden).next().is_some());
+    let has =
+        |is_forbidden| audited().filter(move |(_, it)| it.found(is_forbidden).next().is_some());
     let forbidden = has(true).map(|(audit, _)| Conclusion::Anomalies { audit });
     let allowed = has(false).map(|(audit, _)| Conclusion::AnomaliesAllowed { audit });
-    let clean = || kept().filter(|(_, it)| it.found.iter().all(|found| found.count == 0));
+    let clean = || audited().filter(|(_, it)| it.found.iter().all(|found| found.count == 0));
     let none = Conclusion::NoAnomalies {
-        configurations: count(clean().count()),
+        configurations: as_u32(clean().count()),
         committed: clean().map(|(_, it)| it.committed).sum(),
     };
     forbidden.chain(allowed).chain((clean().count() > 0).then_some(none)).collect()
@@ -334,7 +335,7 @@ fn data_intact(model: &ReportModel) -> Option<Conclusion> {
     let is_intact = |audit: &&AuditRow| is_plain(audit) && audit.verdict == AuditVerdict::Intact;
     audits.iter().all(is_intact).then(|| Conclusion::DataIntact {
         trials: audits.iter().map(|audit| audit.trials).sum(),
-        checks: count(checks),
+        checks: as_u32(checks),
     })
 }
 
@@ -506,7 +507,7 @@ fn peak(series: &PanelSeries) -> Option<(usize, f64, Conclusion)> {
         usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
     let (series, is_at_end) =
         (series.series, usable.last().is_some_and(|(last, _)| *last == clients));
-    let clients_measured = count(usable.len());
+    let clients_measured = as_u32(usable.len());
     let peak =
         Conclusion::PeakThroughput { series, clients, throughput, is_at_end, clients_measured };
     Some((series, throughput.mean, peak))

@@ -43,7 +43,7 @@ pub(crate) fn estimate(values: &[f64], metric: Metric) -> Option<Estimate> {
     let interval = factor
         .filter(|factor| *factor <= INTERVAL_FACTOR_MAX)
         .map(|factor| Range { low: mean / factor, high: mean * factor });
-    let (unit, repeats) = (metric.unit(), count(values.len()));
+    let (unit, repeats) = (metric.unit(), as_u32(values.len()));
     Some(Estimate { unit, mean, interval, repeats, is_bound: false })
 }
 
@@ -86,8 +86,8 @@ pub(crate) fn sum_over_open_loops(
 }
 
 /// Converts a count to the integer type of the model.
-pub(crate) fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+pub(crate) fn as_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 /// The sum of a counter over trials; `None` if a trial does not have it.
 pub(crate) fn total(

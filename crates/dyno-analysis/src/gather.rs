@@ -71,7 +71,7 @@ fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
     }
 }
 
-fn add(gathered: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
+fn add(gathered: &mut RunData, blocks: &mut [u32], part_index: usize, part: RunData) {
     let RunData { run, mut trials, statements } = part;
     let Run { plan, mut outcomes, .. } = run;
     let name = |plan: &Plan, configuration: &Configuration| {
@@ -88,7 +88,7 @@ fn add(gathered: &mut RunData, blocks: &mut [u32], number: usize, part: RunData)
     for trial in plan.trials {
         let configuration = indexes[trial.configuration];
         blocks[configuration] += 1;
-        let id = format!("r{:02}-{}", number + 1, trial.id);
+        let id = format!("r{:02}-{}", part_index + 1, trial.id);
         let now = Trial { id: id.clone(), block: blocks[configuration], configuration };
         if let Some(mut outcome) = outcomes.remove(&trial.id) {
             if let TrialOutcome::Finished(record) = &mut outcome {
@@ -114,7 +114,7 @@ fn add(gathered: &mut RunData, blocks: &mut [u32], number: usize, part: RunData)
     run_data.has_ended &= run.has_ended;
     run_data.ended_at = run_data.ended_at.clone().max(run.ended_at);
     // Those of the first run are already included.
-    if number > 0 {
+    if part_index > 0 {
         run_data.warnings.extend(run.warnings);
         run_data.problems.extend(run.problems);
         for (name, report) in run.systems {
@@ -139,7 +139,7 @@ mod tests {
     /// Some trials of a run, as a separate run.
     fn part(name: &str, is_kept: impl Fn(&Plan, &Trial) -> bool) -> RunData {
         let mut data = shape().read();
-        let kept: Vec<Trial> = data
+        let selected: Vec<Trial> = data
             .run
             .plan
             .trials
@@ -147,10 +147,10 @@ mod tests {
             .filter(|trial| is_kept(&data.run.plan, trial))
             .cloned()
             .collect();
-        let is_there = |id: &String| kept.iter().any(|trial| trial.id == *id);
+        let is_there = |id: &String| selected.iter().any(|trial| trial.id == *id);
         data.run.outcomes.retain(|id, _| is_there(id));
         data.trials.retain(|id, _| is_there(id));
-        data.run.plan.trials = kept;
+        data.run.plan.trials = selected;
         data.run.name = name.to_owned();
         data
     }

@@ -77,7 +77,7 @@ use view::View;
 ///
 /// # Errors
 /// If the folder is no results folder or its plan cannot be read. The model lists any other damage.
-pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
+pub fn read_model(folder: &Path) -> Result<ReportModel, StoreError> {
     Ok(analyse(&Run::open(folder)?.read_trials()))
 }
 
@@ -85,7 +85,7 @@ pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
 ///
 /// # Errors
 /// If a folder cannot be read, or the runs are not of the same experiment.
-pub fn load_together(folders: &[PathBuf]) -> Result<ReportModel, LoadError> {
+pub fn read_model_of_all(folders: &[PathBuf]) -> Result<ReportModel, ReadError> {
     let mut parts = Vec::new();
     for folder in folders {
         for folder in results_below(folder)? {
@@ -100,7 +100,7 @@ pub fn load_together(folders: &[PathBuf]) -> Result<ReportModel, LoadError> {
 
 /// The reason why runs cannot be reported together.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum ReadError {
     /// A results folder cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),

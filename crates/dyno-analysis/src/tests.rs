@@ -224,7 +224,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
         let mut data = Shape::small().read();
         for outcome in data.run.outcomes.values_mut() {
             if let (TrialOutcome::Finished(record), Some(p95)) = (outcome, p95) {
-                record.transaction.p95 = p95;
+                record.transaction_latency.p95 = p95;
             }
         }
         for configuration in configurations {

@@ -73,7 +73,7 @@ impl<'a> View<'a> {
         &self.run.plan
     }
 
-    pub(crate) fn measured(&self, configuration: usize) -> &[&'a TrialRecord] {
+    pub(crate) fn measured_records(&self, configuration: usize) -> &[&'a TrialRecord] {
         self.records.get(&configuration).map_or(&[], Vec::as_slice)
     }
 
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
         &self,
         configuration: usize,
     ) -> impl Iterator<Item = &'a TrialRecord> + Clone {
-        self.measured(configuration).iter().copied().filter(|record| record.is_valid())
+        self.measured_records(configuration).iter().copied().filter(|record| record.is_valid())
     }
 
     /// All warnings about a trial: from its record, from the measurement itself, and from its

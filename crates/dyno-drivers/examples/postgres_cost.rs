@@ -56,9 +56,9 @@ impl RowSink for Length {
 /// programs.
 fn time(mut round: impl FnMut(u32)) -> f64 {
     (0..ROUNDS / 10).for_each(&mut round);
-    let begun = processor_seconds();
+    let start_seconds = processor_seconds();
     (0..ROUNDS).for_each(round);
-    (processor_seconds() - begun) * 1e9 / f64::from(ROUNDS)
+    (processor_seconds() - start_seconds) * 1e9 / f64::from(ROUNDS)
 }
 
 fn decode<S: RowSink>(bytes: &[u8], mut sink: S) -> f64 {
@@ -165,13 +165,13 @@ fn processor_seconds() -> f64 {
         / 1e9
 }
 
-/// Wall-clock seconds and processor seconds of `work`.
+/// Wall-clock seconds and processor seconds of an operation.
 fn clocked<T>(
-    work: impl FnOnce() -> Result<T, OperationFailure>,
+    operation: impl FnOnce() -> Result<T, OperationFailure>,
 ) -> Result<(f64, f64), OperationFailure> {
-    let (begun, processor) = (Instant::now(), processor_seconds());
-    work()?;
-    Ok((begun.elapsed().as_secs_f64(), processor_seconds() - processor))
+    let (start, processor) = (Instant::now(), processor_seconds());
+    operation()?;
+    Ok((start.elapsed().as_secs_f64(), processor_seconds() - processor))
 }
 
 fn on_a_server(target: &Target) -> Result<(), OperationFailure> {

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 static OPENED: Mutex<Vec<(Endpoint, u32)>> = Mutex::new(Vec::new());
 
 /// Records a session.
-pub(crate) fn note(target: &Target, number: Option<u32>) {
-    if let Some(number) = number {
+pub(crate) fn note(target: &Target, session_number: Option<u32>) {
+    if let Some(number) = session_number {
         let mut opened = lock(&OPENED);
         opened.push((target.endpoint.clone(), number));
     }

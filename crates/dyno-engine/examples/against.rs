@@ -59,7 +59,7 @@ fn main() {
             data: native.data(),
             interrupts: &interrupts,
         };
-        let loaded = loading::load(&loading, &mut ());
+        let loaded = loading::load_data(&loading, &mut ());
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
     let load = LoadPlan {
@@ -78,14 +78,14 @@ fn main() {
         "{clients} clients, {} workers: {:.0} statements/s, {:.0} transactions/s, CPU {:.2} us per statement (user {:.2}, system {:.2}), \
          {:.1} statements per wake-up, p50 {} p99 {}, {} MB, connecting {}, retries {}, failed {}",
         record.generator.workers.len(),
-        statements as f64 / record.measured.as_secs_f64(),
+        statements as f64 / record.window_length.as_secs_f64(),
         record.throughput(),
         per(record.generator.cpu_user) + per(record.generator.cpu_system),
         per(record.generator.cpu_user),
         per(record.generator.cpu_system),
         statements as f64 / wakeups.max(1) as f64,
-        Nanos(record.transaction.p50),
-        Nanos(record.transaction.p99),
+        Nanos(record.transaction_latency.p50),
+        Nanos(record.transaction_latency.p99),
         record.generator.memory_peak >> 20,
         record.connecting,
         record.counters.retries,

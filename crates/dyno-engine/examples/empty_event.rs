@@ -16,7 +16,7 @@ impl Script for Empty {
     }
 
     fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptFailure> {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             meter.end_event();
         }
@@ -44,7 +44,8 @@ fn main() {
         record.generator.memory_peak >> 10,
     );
     if let Some(open_loop) = record.open_loop {
-        let (p50, p99) = (Nanos(record.transaction.p50), Nanos(record.transaction.p99));
+        let (p50, p99) =
+            (Nanos(record.transaction_latency.p50), Nanos(record.transaction_latency.p99));
         println!("{open_loop:?}, p50 {p50}, p99 {p99}");
     }
 }

@@ -107,18 +107,18 @@ impl Bench {
 
     #[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
     fn tell(&self, way: &str, level: usize, turns: &[usize], record: &TrialRecord, took: Duration) {
-        let mut commits: Vec<u64> = Vec::new();
+        let mut commits_per_second: Vec<u64> = Vec::new();
         for (turn, stage) in turns.iter().zip(&record.stages) {
             if *turn == level {
-                commits.push(0);
+                commits_per_second.push(0);
             }
             // Transactions that end in the guard time of the next slice belong to the previous one.
-            if let Some(slice) = commits.last_mut() {
+            if let Some(slice) = commits_per_second.last_mut() {
                 *slice += stage.committed;
             }
         }
-        let window: Vec<String> = commits[1..].iter().map(ToString::to_string).collect();
-        let rate = commits[1..].iter().sum::<u64>() as f64 / self.seconds as f64;
+        let window: Vec<String> = commits_per_second[1..].iter().map(ToString::to_string).collect();
+        let rate = commits_per_second[1..].iter().sum::<u64>() as f64 / self.seconds as f64;
         println!(
             "{},{way},{level},{rate:.3},{:.3},{}",
             self.pair,

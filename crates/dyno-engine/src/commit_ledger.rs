@@ -114,13 +114,13 @@ struct LedgerRows(Vec<ClientRows>);
 impl RowSink for LedgerRows {
     fn row(&mut self, row: &dyn Row) {
         let number = |column: usize| row.get(column).to_text()?.parse::<u64>().ok();
-        let (Some(client), Some(number)) = (number(0), number(1)) else { return };
+        let (Some(client), Some(sequence)) = (number(0), number(1)) else { return };
         let Some(found) = self.0.get_mut(client as usize) else { return };
-        match found.rows.get_mut(number as usize) {
+        match found.rows.get_mut(sequence as usize) {
             Some(row) => *row = true,
             None => {
                 found.unexpected += 1;
-                found.first_unexpected.get_or_insert(number);
+                found.first_unexpected.get_or_insert(sequence);
             }
         }
     }
@@ -173,17 +173,17 @@ impl CommitLedger {
         for of_client in &*by_client {
             let client = of_client.client.0;
             let Some(found) = found.get(client as usize) else { continue };
-            for ((number, outcome), is_there) in (0..).zip(&of_client.outcomes).zip(&found.rows) {
+            for ((sequence, outcome), is_there) in (0..).zip(&of_client.outcomes).zip(&found.rows) {
                 match (outcome, is_there) {
                     (CommitOutcome::Acknowledged, true) => acknowledged += 1,
                     (CommitOutcome::Acknowledged, false) => {
                         acknowledged += 1;
                         lost += 1;
-                        add_example(LedgerEntry { client, number, is_lost: true });
+                        add_example(LedgerEntry { client, sequence, is_lost: true });
                     }
                     (CommitOutcome::Failed, true) => {
                         phantoms += 1;
-                        add_example(LedgerEntry { client, number, is_lost: false });
+                        add_example(LedgerEntry { client, sequence, is_lost: false });
                     }
                     (CommitOutcome::Failed, false) => {}
                     (CommitOutcome::InDoubt, is_there) => {
@@ -193,8 +193,8 @@ impl CommitLedger {
                 }
             }
             phantoms += found.unexpected;
-            if let Some(number) = found.first_unexpected {
-                add_example(LedgerEntry { client, number, is_lost: false });
+            if let Some(sequence) = found.first_unexpected {
+                add_example(LedgerEntry { client, sequence, is_lost: false });
             }
         }
         AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt: open, took_effect, examples }
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!((acknowledged, lost), (5, 2));
         assert_eq!(phantoms, 1 + 2, "one that failed, two that nobody made");
         assert_eq!((in_doubt, took_effect), (2, 2), "in doubt, and cut off");
-        let entry = |client, number, is_lost| LedgerEntry { client, number, is_lost };
+        let entry = |client, sequence, is_lost| LedgerEntry { client, sequence, is_lost };
         assert_eq!(
             examples,
             [entry(1, 1, true), entry(1, 2, false), entry(1, 99, false), entry(0, 2, true)]

@@ -6,7 +6,7 @@ use crate::fatal::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::{StatementOk, UNNAMED};
 use crate::settling::OpenSessions;
-use crate::window::{Period, Window};
+use crate::window::{MeasurementWindow, Period};
 use dyno_drivers::{
     Connection, Discard, Driver, Io, Outcome, RowSink, Statement, TimeoutPolicy, Value,
 };
@@ -32,7 +32,7 @@ pub struct Session {
     begin_kind: u16,
     recorder: SharedRecorder,
     plan: Arc<SessionPlan>,
-    window: Arc<Window>,
+    window: Arc<MeasurementWindow>,
     /// Whether the transaction in progress counts.
     period: Period,
     is_in_transaction: bool,
@@ -56,7 +56,7 @@ pub struct Session {
 #[derive(Clone, Copy)]
 struct Prepared {
     statement: Statement,
-    kind: u16,
+    kind_index: u16,
 }
 
 /// BEGIN, COMMIT and ROLLBACK; their kinds come after the workload's own.
@@ -73,7 +73,7 @@ pub struct StatementText {
     /// SQL of the engine's dialect, `?` for parameters.
     pub sql: String,
     /// Index of its kind among those of the workload.
-    pub kind: u16,
+    pub kind_index: u16,
 }
 
 /// The parameters of [`Session::open`] besides the target; the same for all clients of a trial.
@@ -151,7 +151,7 @@ impl Session {
         plan: &Arc<SessionPlan>,
         io: &Io,
         recorder: SharedRecorder,
-        window: Arc<Window>,
+        window: Arc<MeasurementWindow>,
         seed: u64,
     ) -> Result<Self> {
         let mut connection = connect(target, io).await?;
@@ -161,28 +161,29 @@ impl Session {
             plan.apply_opening_timeout(&mut connection, target);
             statements.push(Prepared {
                 statement: connection.prepare(&text.sql).await?,
-                kind: text.kind,
+                kind_index: text.kind_index,
             });
         }
         plan.apply_opening_timeout(&mut connection, target);
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
         let ledger = match plan.has_ledger {
             false => None,
-            true => {
-                Some(Prepared { statement: connection.prepare(INSERT).await?, kind: first - 1 })
-            }
+            true => Some(Prepared {
+                statement: connection.prepare(INSERT).await?,
+                kind_index: first - 1,
+            }),
         };
         let control = match plan.begin {
             None => None,
             Some(begin) => Some(Control {
-                begin: Prepared { statement: connection.prepare(begin).await?, kind: first },
+                begin: Prepared { statement: connection.prepare(begin).await?, kind_index: first },
                 commit: Prepared {
                     statement: connection.prepare("COMMIT").await?,
-                    kind: first + 1,
+                    kind_index: first + 1,
                 },
                 rollback: Prepared {
                     statement: connection.prepare("ROLLBACK").await?,
-                    kind: first + 2,
+                    kind_index: first + 2,
                 },
             }),
         };
@@ -233,18 +234,19 @@ impl Session {
     }
 
     /// Sends text and measures it as a statement of a kind.
-    pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
-        self.send_text(kind, sql, &mut Discard).await
+    pub async fn text(&mut self, kind_index: u16, sql: &str) -> Result<Outcome> {
+        self.send_text(kind_index, sql, &mut Discard).await
     }
 
     /// The same, passing its rows to a sink.
     pub async fn send_text<S: RowSink>(
         &mut self,
-        kind: u16,
+        kind_index: u16,
         sql: &str,
         sink: &mut S,
     ) -> Result<Outcome> {
-        let result = self.measure(kind, async |connection| connection.query(sql, sink).await).await;
+        let result =
+            self.measure(kind_index, async |connection| connection.query(sql, sink).await).await;
         if result.is_err() {
             self.failed_sql = Some(sql.to_owned());
         }
@@ -255,12 +257,12 @@ impl Session {
     /// is first sent there; that time counts as part of the statement's time.
     pub async fn execute_sql<S: RowSink>(
         &mut self,
-        kind: u16,
+        kind_index: u16,
         sql: &str,
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        let mut known = self.prepared_statement(kind);
+        let mut known = self.prepared_statement(kind_index);
         let execute = async |connection: &mut Connection| {
             let statement = match known {
                 Some(statement) => statement,
@@ -268,8 +270,8 @@ impl Session {
             };
             connection.execute(statement, parameters, sink).await
         };
-        let result = self.measure(kind, execute).await;
-        self.prepared[usize::from(kind)] = known;
+        let result = self.measure(kind_index, execute).await;
+        self.prepared[usize::from(kind_index)] = known;
         if result.is_err() {
             self.failed_sql = Some(sql.to_owned());
         }
@@ -278,18 +280,18 @@ impl Session {
 
     /// Returns the statement of a kind on the current connection, and prepares it if necessary;
     /// unmeasured.
-    pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
-        if let Some(statement) = self.prepared_statement(kind) {
+    pub async fn prepared(&mut self, kind_index: u16, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.prepared_statement(kind_index) {
             return Ok(statement);
         }
         self.plan.apply_statement_timeout(&mut self.connection);
         let statement = self.connection.prepare(sql).await?;
-        self.prepared[usize::from(kind)] = Some(statement);
+        self.prepared[usize::from(kind_index)] = Some(statement);
         Ok(statement)
     }
 
-    fn prepared_statement(&mut self, kind: u16) -> Option<Statement> {
-        let index = usize::from(kind);
+    fn prepared_statement(&mut self, kind_index: u16) -> Option<Statement> {
+        let index = usize::from(kind_index);
         if index >= self.prepared.len() {
             self.prepared.resize(index + 1, None);
         }
@@ -301,17 +303,17 @@ impl Session {
     /// operations of workloads that know the driver (docs/decisions/013-what-an-engine-says.md).
     pub async fn measure(
         &mut self,
-        kind: u16,
+        kind_index: u16,
         operation: impl AsyncFnOnce(&mut Connection) -> Result<Outcome>,
     ) -> Result<Outcome> {
         let start = self.window.now();
-        self.record_sent(kind);
+        self.record_sent(kind_index);
         self.plan.apply_statement_timeout(&mut self.connection);
         let result = operation(&mut self.connection).await;
         if result.is_err() {
             self.failed_sql = None;
         }
-        self.record_result(kind, start, result)
+        self.record_result(kind_index, start, result)
     }
 
     /// The connection itself; its use is not measured. Its replies are subject to the statement
@@ -454,8 +456,8 @@ impl Session {
     }
 
     /// Starts another attempt of a client's transaction and forgets earlier failures.
-    pub(crate) fn start_attempt(&mut self, client: ClientId, number: u64) {
-        self.ledger_key = (client.0, number);
+    pub(crate) fn start_attempt(&mut self, client: ClientId, sequence: u64) {
+        self.ledger_key = (client.0, sequence);
         self.is_in_doubt = false;
         (self.failed_kind, self.failed_sql) = (None, None);
     }
@@ -480,7 +482,7 @@ impl Session {
     }
 
     /// Replaces the closed window that the session was opened with by the trial's window.
-    pub(crate) fn set_window(&mut self, window: &Arc<Window>) {
+    pub(crate) fn set_window(&mut self, window: &Arc<MeasurementWindow>) {
         self.window = Arc::clone(window);
     }
 
@@ -507,11 +509,11 @@ impl Session {
 
     /// Text of a prepared statement.
     fn sql_of(&self, prepared: Prepared) -> Option<String> {
-        if let Some(control) = prepared.kind.checked_sub(self.begin_kind) {
+        if let Some(control) = prepared.kind_index.checked_sub(self.begin_kind) {
             let texts = [self.plan.begin.unwrap_or_default(), "COMMIT", "ROLLBACK"];
             return texts.get(usize::from(control)).map(|text| (*text).to_owned());
         }
-        if self.ledger.is_some_and(|ledger| ledger.kind == prepared.kind) {
+        if self.ledger.is_some_and(|ledger| ledger.kind_index == prepared.kind_index) {
             return Some(INSERT.to_owned());
         }
         let index = self.statements.iter().position(|it| it.statement == prepared.statement)?;
@@ -542,25 +544,30 @@ impl Session {
         let execute = async |connection: &mut Connection| {
             connection.execute(prepared.statement, parameters, sink).await
         };
-        let result = self.measure(prepared.kind, execute).await;
+        let result = self.measure(prepared.kind_index, execute).await;
         if result.is_err() {
             self.failed_sql = self.sql_of(prepared);
         }
         result
     }
 
-    fn record_sent(&mut self, kind: u16) {
-        self.last_kind = kind;
+    fn record_sent(&mut self, kind_index: u16) {
+        self.last_kind = kind_index;
         let period = self.period;
-        self.recorder.record(|recorder| recorder.statement_sent(kind, period));
+        self.recorder.record(|recorder| recorder.statement_sent(kind_index, period));
     }
 
-    fn record_result(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
+    fn record_result(
+        &mut self,
+        kind_index: u16,
+        start: u64,
+        result: Result<Outcome>,
+    ) -> Result<Outcome> {
         if let Err(failure) = &result {
-            self.failed_kind = Some(kind);
-            let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
-            let commits = self.is_committing || !self.is_in_transaction && !is_control;
-            self.is_in_doubt = commits && failure.leaves_doubt();
+            self.failed_kind = Some(kind_index);
+            let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind_index);
+            let may_commit = self.is_committing || !self.is_in_transaction && !is_control;
+            self.is_in_doubt = may_commit && failure.leaves_doubt();
         }
         let (window, period) = (&self.window, self.period);
         self.last_end = self.recorder.record(|recorder| {
@@ -569,10 +576,11 @@ impl Session {
                 Ok(outcome) => {
                     let duration = end.saturating_sub(start);
                     let class = outcome.class();
-                    let answered = StatementOk { kind, end, duration, rows: outcome.rows, class };
+                    let answered =
+                        StatementOk { kind_index, end, duration, rows: outcome.rows, class };
                     recorder.statement_ok(&answered, period);
                 }
-                Err(_) => recorder.statement_failed(kind, end, period),
+                Err(_) => recorder.statement_failed(kind_index, end, period),
             }
             end
         });

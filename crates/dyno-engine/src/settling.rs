@@ -80,7 +80,7 @@ pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
 
 /// Waits for the sessions opened since a moment to end. Returns the number of those that did not
 /// end although they were terminated. Fails when the server stops answering.
-pub(crate) fn settle(
+pub(crate) fn await_ended(
     observer: &mut Connection,
     target: &Target,
     sessions: &OpenSessions,
@@ -110,7 +110,7 @@ fn wait(
     limits: impl Fn() -> (Duration, Duration),
 ) -> Result<u64, OperationFailure> {
     let began = Instant::now();
-    let mut pause = CHECK_PAUSE;
+    let mut check_interval = CHECK_PAUSE;
     let mut are_terminated = false;
     loop {
         let remaining = sessions.remaining()?;
@@ -121,11 +121,11 @@ fn wait(
         }
         if !are_terminated && waited >= terminate_after {
             are_terminated = true;
-            pause = CHECK_PAUSE;
+            check_interval = CHECK_PAUSE;
             remaining.into_iter().for_each(|session| sessions.terminate(session));
         }
-        std::thread::sleep(pause);
-        pause = (2 * pause).min(CHECK_PAUSE_MAX);
+        std::thread::sleep(check_interval);
+        check_interval = (2 * check_interval).min(CHECK_PAUSE_MAX);
     }
 }
 

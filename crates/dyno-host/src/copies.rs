@@ -209,9 +209,9 @@ fn holds_nothing_else(original: &Target, copy: &Target) -> Result<bool, HostErro
 
 /// Removes an SQLite file and the files that a killed process leaves next to it.
 fn remove_file(path: &Path) -> io::Result<()> {
-    for ending in ["-wal", "-shm", "-journal"] {
+    for suffix in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
-        beside.push(ending);
+        beside.push(suffix);
         match fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -55,8 +55,8 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
         PasswordSource::UrlVariable(name) => {
             let url = Address::of_url(&variable(name)?);
             url.target().map(|target| target.password).map_err(|errors| {
-                let place = format!("the URL in the environment variable {name}");
-                wrong_address(&place, &errors[0])
+                let source = format!("the URL in the environment variable {name}");
+                wrong_address(&source, &errors[0])
             })
         }
         PasswordSource::Command(command) => printed_password(command),
@@ -143,8 +143,8 @@ fn unreadable(path: &Path, error: &io::Error) -> HostError {
 }
 
 /// The address requests something that is not supported here.
-fn wrong_address(place: &str, error: &AddressError) -> HostError {
-    HostError::new(format!("{place}: {}\nhint: {}", error.message, error.help))
+fn wrong_address(source: &str, error: &AddressError) -> HostError {
+    HostError::new(format!("{source}: {}\nhint: {}", error.message, error.help))
 }
 
 /// The password of a system's account in the password file of the database's own clients.
@@ -225,7 +225,7 @@ fn connect_by(
     requested: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
-    let place = location(system);
+    let location = location(system);
     if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) =
         (&target.endpoint, system.data)
         && !path.exists()
@@ -240,7 +240,7 @@ fn connect_by(
     let mut session = open(&target).map_err(|failure| {
         let hint = hint(&failure, &target, &system.password);
         HostError::new(Reason::NotConnected {
-            place: place.clone(),
+            location: location.clone(),
             failure: Box::new(failure),
             hint,
         })
@@ -249,7 +249,7 @@ fn connect_by(
         Ok(found) => (found, None),
         // SQLite reads a file only now.
         Err(failure) if failure.is_refusal() && matches!(target.endpoint, Endpoint::File(_)) => {
-            let text = format!("{place} cannot be used: {failure}");
+            let text = format!("{location} cannot be used: {failure}");
             let hint = "name the file of an SQLite database";
             return Err(HostError::new(format!("{text}\nhint: {hint}")));
         }
@@ -258,13 +258,13 @@ fn connect_by(
             (BTreeMap::new(), Some(failure.to_string()))
         }
         Err(failure) => {
-            let text = format!("cannot read the settings of {place}: {failure}");
+            let text = format!("cannot read the settings of {location}: {failure}");
             return Err(HostError::new(text));
         }
     };
     let mut version = queries(system.engine).identity(&mut session, &found).shown();
     let pooler = pooler::examine(&mut session, &target).map_err(|failure| {
-        HostError::new(format!("cannot tell whether a pooler is in front of {place}: {failure}"))
+        HostError::new(format!("cannot tell whether a pooler is in front of {location}: {failure}"))
     })?;
     if let Some(pooler) = &pooler {
         version = format!("{version} behind {}", pooler.shown());

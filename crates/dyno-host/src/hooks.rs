@@ -172,7 +172,7 @@ impl LifecycleHooks<'_> {
     /// The file for the output of a command that is run at the end.
     fn log(&self, command: &str) -> Result<PathBuf, HostError> {
         let name = format!("hooks-{}-{command}.log", file_name(self.name));
-        let logs = log::kept(self.logs.as_deref())?;
+        let logs = log::create_log_folder(self.logs.as_deref())?;
         Ok(logs.map_or_else(|| PathBuf::from("/dev/null"), |logs| logs.join(name)))
     }
 

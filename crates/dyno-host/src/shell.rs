@@ -83,7 +83,7 @@ pub(crate) fn run_in(
     }
     let exit = exit?;
     debug!(name, ?exit, "command ended");
-    let ending = match exit {
+    let description = match exit {
         Some(exit) if exit.is_success() => return Ok(()),
         Some(exit) => exit.to_string(),
         None => format!("did not end within {} s", limit.as_secs_f64()),
@@ -92,7 +92,7 @@ pub(crate) fn run_in(
         [] => "; it printed nothing".to_owned(),
         lines => format!("; the last lines of its output:{}", quoted(lines)),
     };
-    Err(HostError::new(format!("{name} {ending}{output_end}")))
+    Err(HostError::new(format!("{name} {description}{output_end}")))
 }
 
 /// Words at the start of a line that is not a simple command.

@@ -2,7 +2,7 @@
 
 use crate::state::State;
 use dyno_model::event::{Event, Listener};
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::record::IntervalRecord;
 use dyno_model::sync::lock;
 use dyno_model::units::Nanos;
@@ -96,7 +96,7 @@ impl Listener for Live {
         self.change(|state, now| state.commits_stopped(since.is_some(), now));
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         self.change(|state, _| state.sample(sample));
     }
 }

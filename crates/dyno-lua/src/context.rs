@@ -78,14 +78,14 @@ impl Context {
     #[inline]
     pub(crate) fn ask(
         &mut self,
-        work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done,
+        call: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done,
     ) -> f64 {
         let mut around = CallContext {
             environment: &self.environment,
             meter: &mut *self.meter,
             interrupts: &self.interrupts,
         };
-        match work(&mut self.sql, &mut around, &mut self.draws) {
+        match call(&mut self.sql, &mut around, &mut self.draws) {
             Ok(number) => number,
             Err(error) => {
                 self.sql.error = Some(error);
@@ -122,23 +122,23 @@ pub(crate) fn note_dropped(thing: Dropped) {
 /// Runs a function with the context of the state that this thread has entered. Returns `or` when
 /// there is none, and when the function panics: no panic may cross Lua.
 #[inline]
-pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
-    with_some(work).unwrap_or(or)
+pub(crate) fn with<R: Copy>(or: R, call: impl FnOnce(&mut Context) -> R) -> R {
+    with_some(call).unwrap_or(or)
 }
 
 /// As [`with`], for an SQL operation: see [`Context::ask`].
 #[inline]
-pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done) -> f64 {
-    with(FAILED, |context| context.ask(work))
+pub(crate) fn ask(call: impl FnOnce(&mut Sql, &mut CallContext<'_>, &mut Draws) -> Done) -> f64 {
+    with(FAILED, |context| context.ask(call))
 }
 
 /// As [`with`], for results without a constant default.
 #[inline]
-pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
+pub(crate) fn with_some<R>(call: impl FnOnce(&mut Context) -> R) -> Option<R> {
     CURRENT.with(|current| {
         let mut current = current.try_borrow_mut().ok()?;
         let context = current.as_mut()?;
-        catch_unwind(AssertUnwindSafe(|| work(context))).ok()
+        catch_unwind(AssertUnwindSafe(|| call(context))).ok()
     })
 }
 

@@ -41,9 +41,9 @@ impl<T> Handles<T> {
         (u64::from(entry.generation) << INDEX_BITS | u64::from(index)) as f64
     }
 
-    fn entry(&self, number: f64) -> Option<(usize, u32)> {
+    fn entry(&self, handle: f64) -> Option<(usize, u32)> {
         // A number out of range becomes some other number, which is not a handle.
-        let number = number as u64;
+        let number = handle as u64;
         let index = (number & ((1 << INDEX_BITS) - 1)) as usize;
         let generation = (number >> INDEX_BITS) as u32;
         (generation > 0 && self.entries.get(index)?.generation == generation)
@@ -51,19 +51,19 @@ impl<T> Handles<T> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: f64) -> Option<&T> {
-        let (index, _) = self.entry(number)?;
+    pub(crate) fn get(&self, handle: f64) -> Option<&T> {
+        let (index, _) = self.entry(handle)?;
         self.entries[index].value.as_ref()
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, number: f64) -> Option<&mut T> {
-        let (index, _) = self.entry(number)?;
+    pub(crate) fn get_mut(&mut self, handle: f64) -> Option<&mut T> {
+        let (index, _) = self.entry(handle)?;
         self.entries[index].value.as_mut()
     }
 
-    pub(crate) fn remove(&mut self, number: f64) -> Option<T> {
-        let (index, generation) = self.entry(number)?;
+    pub(crate) fn remove(&mut self, handle: f64) -> Option<T> {
+        let (index, generation) = self.entry(handle)?;
         let value = self.entries[index].value.take();
         // An index that has been used too often is never used again.
         if value.is_some() && generation < GENERATION_MAX {

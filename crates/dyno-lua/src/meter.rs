@@ -71,7 +71,7 @@ pub trait Meter {
     fn reconnected(&mut self) {}
 
     /// The script increments a sysbench counter.
-    fn count(&mut self, _counter: ScriptCounter, _by: u64) {}
+    fn add_to_counter(&mut self, _counter: ScriptCounter, _by: u64) {}
 
     /// The value of a counter of this thread; 0 when unknown.
     fn counter(&mut self, _counter: ScriptCounter) -> u64 {

@@ -87,7 +87,7 @@ pub enum OptionValue {
 impl OptionValue {
     /// The value as a number; 0 for other types.
     #[must_use]
-    pub fn number(&self) -> f64 {
+    pub fn as_number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
             Self::Boolean(true) => 1.0,

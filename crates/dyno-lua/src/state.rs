@@ -53,16 +53,16 @@ impl State {
         state.run_script(&environment.script)?;
         state.own("top_level_ended")?.call::<()>(())?;
         drop(entered);
-        state.settle();
+        state.collect_garbage();
         Ok(state)
     }
 
     /// Collects garbage: the remains of loading and preparing would stay for the whole run, because
     /// events rarely produce enough garbage for a collection.
-    pub fn settle(&self) {
+    pub fn collect_garbage(&self) {
         let _entered = ContextGuard::new(&self.home);
         // Errors of a script's own finalisers are ignored.
-        let _ = self.own("settle").map(|settle| settle.call::<()>(()));
+        let _ = self.own("collect_garbage").map(|collect| collect.call::<()>(()));
     }
 
     /// A state without its script.
@@ -84,9 +84,9 @@ impl State {
         match environment.is_alone {
             true => package.set("path", path.as_str())?,
             false => {
-                let kept: Vec<&str> =
+                let readable: Vec<&str> =
                     path.split(';').filter(|template| !template.starts_with("./")).collect();
-                package.set("path", kept.join(";"))?;
+                package.set("path", readable.join(";"))?;
             }
         }
         package.set("cpath", cpath.as_str())?;

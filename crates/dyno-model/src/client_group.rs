@@ -176,7 +176,7 @@ impl ClientGroup {
 impl BackgroundPlan {
     /// The load of its clients in a trial: the same length and rules as the measured load, except
     /// for the arrivals.
-    fn load(&self, measured: &LoadPlan) -> LoadPlan {
+    fn load(&self, measured_load: &LoadPlan) -> LoadPlan {
         LoadPlan {
             rate: self.rate,
             think: self.think,
@@ -184,7 +184,7 @@ impl BackgroundPlan {
             is_overload: false,
             find: None,
             milestones: Vec::new(),
-            ..measured.clone()
+            ..measured_load.clone()
         }
     }
 }
@@ -195,19 +195,19 @@ impl Plan {
     #[must_use]
     pub fn groups(&self, configuration: &Configuration) -> Vec<ClientGroup> {
         let databases = self.databases(configuration);
-        let number = databases.len().max(1) as u32;
-        let measured = |group: u32| {
+        let database_count = databases.len().max(1) as u32;
+        let measured_group = |group: u32| {
             let database = databases.get(group as usize).cloned();
             ClientGroup {
                 name: database.clone().unwrap_or_default(),
                 role: GroupRole::Measured,
                 workload: configuration.workload.clone(),
                 database,
-                clients: ClientIds::round_robin(configuration.clients, group, number),
+                clients: ClientIds::round_robin(configuration.clients, group, database_count),
                 load: configuration.load.clone(),
             }
         };
-        let mut groups: Vec<ClientGroup> = (0..number).map(measured).collect();
+        let mut groups: Vec<ClientGroup> = (0..database_count).map(measured_group).collect();
         let mut first = configuration.clients;
         for plan in &configuration.background {
             groups.push(ClientGroup {

@@ -1,7 +1,7 @@
 //! Database failures in pgbench's words where they exist.
 
 use crate::own::OWN;
-use crate::statistics::Ending;
+use crate::statistics::TransactionOutcome;
 use dyno_drivers::address;
 use dyno_drivers::placeholder;
 use dyno_model::engine::Backslash;
@@ -13,11 +13,14 @@ use dyno_model::target::{Endpoint, Engine, Target};
 ///
 /// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines report further
 /// conflicts: MySQL a lock wait timeout, SQLite a database that another connection is writing to.
-pub(crate) fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
+pub(crate) fn ending_after(
+    failure: &OperationFailure,
+    engine: Engine,
+) -> Option<TransactionOutcome> {
     match failure.kind {
-        FailureKind::Deadlock => Some(Ending::Deadlock),
-        FailureKind::LockWait if engine != OWN => Some(Ending::Deadlock),
-        FailureKind::Serialization | FailureKind::Busy => Some(Ending::Serialization),
+        FailureKind::Deadlock => Some(TransactionOutcome::Deadlock),
+        FailureKind::LockWait if engine != OWN => Some(TransactionOutcome::Deadlock),
+        FailureKind::Serialization | FailureKind::Busy => Some(TransactionOutcome::Serialization),
         _ => None,
     }
 }
@@ -41,7 +44,7 @@ pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<Stri
 /// The message for a failed connection.
 pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String {
     let severity = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
-    let place = match &target.endpoint {
+    let server = match &target.endpoint {
         Endpoint::Tcp { host, port } => format!("connection to server at \"{host}\", port {port}"),
         Endpoint::Unix(path) => format!("connection to server on socket \"{}\"", path.display()),
         other => format!("connection to {other}"),
@@ -61,7 +64,7 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
         }
         None => String::new(),
     };
-    format!("{place} failed: {severity}{}{hint}", failure.message)
+    format!("{server} failed: {severity}{}{hint}", failure.message)
 }
 
 #[cfg(test)]
@@ -95,19 +98,22 @@ mod tests {
     fn only_conflicts_allow_a_client_to_continue() {
         let failure = |kind: FailureKind| kind.failure("x");
         assert_eq!(
-            ending(&failure(FailureKind::Deadlock), Engine::Postgres),
-            Some(Ending::Deadlock)
+            ending_after(&failure(FailureKind::Deadlock), Engine::Postgres),
+            Some(TransactionOutcome::Deadlock)
         );
         assert_eq!(
-            ending(&failure(FailureKind::Serialization), Engine::Mysql),
-            Some(Ending::Serialization)
+            ending_after(&failure(FailureKind::Serialization), Engine::Mysql),
+            Some(TransactionOutcome::Serialization)
         );
-        assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Mysql), Some(Ending::Deadlock));
-        assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Postgres), None);
         assert_eq!(
-            ending(&failure(FailureKind::Busy), Engine::Sqlite),
-            Some(Ending::Serialization)
+            ending_after(&failure(FailureKind::LockWait), Engine::Mysql),
+            Some(TransactionOutcome::Deadlock)
         );
-        assert_eq!(ending(&failure(FailureKind::DuplicateKey), Engine::Postgres), None);
+        assert_eq!(ending_after(&failure(FailureKind::LockWait), Engine::Postgres), None);
+        assert_eq!(
+            ending_after(&failure(FailureKind::Busy), Engine::Sqlite),
+            Some(TransactionOutcome::Serialization)
+        );
+        assert_eq!(ending_after(&failure(FailureKind::DuplicateKey), Engine::Postgres), None);
     }
 }

@@ -175,8 +175,8 @@ pub(crate) async fn tried(
                         tried.as_text.insert(*kind);
                     }
                     if is_reported {
-                        let place = format!("the script {}, {:?}", script.name, command.line);
-                        tried.refused.push(format!("{place}: {reason}"));
+                        let command = format!("the script {}, {:?}", script.name, command.line);
+                        tried.refused.push(format!("{command}: {reason}"));
                     }
                 }
             }

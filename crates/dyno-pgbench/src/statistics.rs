@@ -63,7 +63,7 @@ impl Times {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum TransactionOutcome {
     /// It was completed.
     Done,
     /// It was so late that it was not started.
@@ -77,7 +77,7 @@ pub(crate) enum Ending {
 /// A finished transaction, for counting and logging.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Finished {
-    pub(crate) ending: Ending,
+    pub(crate) outcome: TransactionOutcome,
     /// From its intended start to its end, microseconds; 0 unless it is done.
     pub(crate) latency: f64,
     /// From its intended start to its start, microseconds; 0 unless it is done.
@@ -116,7 +116,7 @@ impl Tally {
         has_rate: bool,
         latency_limit: Option<i64>,
     ) {
-        if finished.ending == Ending::Skipped {
+        if finished.outcome == TransactionOutcome::Skipped {
             self.skipped += 1;
             return;
         }
@@ -124,8 +124,8 @@ impl Tally {
             self.retries += u64::from(finished.tries - 1);
             self.retried += 1;
         }
-        match finished.ending {
-            Ending::Done => {
+        match finished.outcome {
+            TransactionOutcome::Done => {
                 self.done += 1;
                 self.latency.add(finished.latency);
                 if has_rate {
@@ -134,9 +134,9 @@ impl Tally {
                 self.late +=
                     u64::from(latency_limit.is_some_and(|limit| finished.latency > limit as f64));
             }
-            Ending::Serialization => self.serialization_failures += 1,
-            Ending::Deadlock => self.deadlock_failures += 1,
-            Ending::Skipped => {}
+            TransactionOutcome::Serialization => self.serialization_failures += 1,
+            TransactionOutcome::Deadlock => self.deadlock_failures += 1,
+            TransactionOutcome::Skipped => {}
         }
     }
 
@@ -244,18 +244,18 @@ impl CommandTally {
 mod tests {
     use super::*;
 
-    fn finished(ending: Ending, latency: f64, tries: u32) -> Finished {
-        Finished { ending, latency, lag: 1.0, tries }
+    fn finished(outcome: TransactionOutcome, latency: f64, tries: u32) -> Finished {
+        Finished { outcome, latency, lag: 1.0, tries }
     }
 
     #[test]
     fn transactions_are_counted_by_their_outcome() {
         let mut tally = Tally::default();
-        tally.count(&finished(Ending::Done, 10.0, 1), false, Some(15));
-        tally.count(&finished(Ending::Done, 20.0, 3), false, Some(15));
-        tally.count(&finished(Ending::Deadlock, 0.0, 2), false, Some(15));
-        tally.count(&finished(Ending::Serialization, 0.0, 1), false, Some(15));
-        tally.count(&finished(Ending::Skipped, 0.0, 0), false, Some(15));
+        tally.count(&finished(TransactionOutcome::Done, 10.0, 1), false, Some(15));
+        tally.count(&finished(TransactionOutcome::Done, 20.0, 3), false, Some(15));
+        tally.count(&finished(TransactionOutcome::Deadlock, 0.0, 2), false, Some(15));
+        tally.count(&finished(TransactionOutcome::Serialization, 0.0, 1), false, Some(15));
+        tally.count(&finished(TransactionOutcome::Skipped, 0.0, 0), false, Some(15));
         assert_eq!((tally.done, tally.failures(), tally.skipped, tally.total()), (2, 2, 1, 5));
         assert_eq!((tally.retried, tally.retries, tally.late), (2, 3, 1));
         assert_eq!((tally.latency.mean(), tally.latency.deviation()), (15.0, 5.0));
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn a_tally_that_differs_from_the_counters_is_reported() {
         let mut tally = Tally::default();
-        tally.count(&finished(Ending::Done, 10.0, 3), false, None);
-        tally.count(&finished(Ending::Skipped, 0.0, 0), false, None);
+        tally.count(&finished(TransactionOutcome::Done, 10.0, 3), false, None);
+        tally.count(&finished(TransactionOutcome::Skipped, 0.0, 0), false, None);
         let counters =
             TrialCounters { committed: 1, skipped: 1, retries: 2, ..TrialCounters::default() };
         assert_eq!(tally.differences(&counters), [""; 0]);
@@ -280,9 +280,11 @@ mod tests {
     #[test]
     fn counts_of_another_process_are_those_that_it_had() {
         let mut tally = Tally::default();
-        for (ending, latency, tries) in
-            [(Ending::Done, 20.5, 3), (Ending::Deadlock, 0.0, 2), (Ending::Skipped, 0.0, 0)]
-        {
+        for (ending, latency, tries) in [
+            (TransactionOutcome::Done, 20.5, 3),
+            (TransactionOutcome::Deadlock, 0.0, 2),
+            (TransactionOutcome::Skipped, 0.0, 0),
+        ] {
             tally.count(&finished(ending, latency, tries), true, Some(15));
         }
         let mut exported = tally.export_counts().into_iter();

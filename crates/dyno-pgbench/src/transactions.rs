@@ -405,16 +405,16 @@ impl Workload for Transactions {
         self.program.kinds.clone()
     }
 
-    fn commits(&self) -> Vec<usize> {
+    fn commit_kinds(&self) -> Vec<usize> {
         let Program { scripts, kind_of, .. } = &*self.program;
         let all = scripts
             .iter()
             .zip(kind_of)
             .flat_map(|(script, kinds)| script.commands.iter().zip(kinds));
-        let commits = all.filter(|(command, _)| {
+        let commit_kinds = all.filter(|(command, _)| {
             matches!(command.action, Action::Sql(_)) && begins_with(&command.line, &["commit"])
         });
-        commits.map(|(_, kind)| usize::from(*kind)).collect()
+        commit_kinds.map(|(_, kind)| usize::from(*kind)).collect()
     }
 
     fn session_setup(&self) -> Vec<String> {
@@ -452,8 +452,8 @@ impl Workload for Transactions {
         self.program.chosen(random.below(self.program.weights)) as u16
     }
 
-    fn think(&self, name: u16) -> Option<Nanos> {
-        self.think[usize::from(name)]
+    fn think(&self, name_index: u16) -> Option<Nanos> {
+        self.think[usize::from(name_index)]
     }
 
     async fn transaction(
@@ -566,7 +566,7 @@ mod tests {
             ["read", "order 2 BEGIN", "order 3 INSERT INTO orders", "order 4 END"]
         );
         assert_eq!(
-            workload.commits(),
+            workload.commit_kinds(),
             [] as [usize; 0],
             "END is no word that a server counts as COMMIT"
         );

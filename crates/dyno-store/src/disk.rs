@@ -162,8 +162,8 @@ pub(crate) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Resul
     disk.sync(&folder.join(EVENTS_FILE))?;
     let aside = folder.join(SET_ASIDE_FOLDER);
     disk.make_folder(&aside)?;
-    for number in 1.. {
-        let to = aside.join(format!("{name}-{number}"));
+    for suffix in 1.. {
+        let to = aside.join(format!("{name}-{suffix}"));
         if to.exists() {
             continue;
         }

@@ -219,21 +219,21 @@ impl Run {
     fn read_events(&mut self, bytes: &[u8]) {
         let mut span = Span::default();
         for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let number = i + 1;
+            let line_number = i + 1;
             if !line.ends_with(b"\n") {
-                self.problems.push(Problem::at_line(EVENTS_FILE, number, Damage::LastLineCut));
+                self.problems.push(Problem::at_line(EVENTS_FILE, line_number, Damage::LastLineCut));
                 break;
             }
             match stamped(line) {
                 Ok(stamped) => {
                     if let Err(what) = self.take(stamped, &mut span) {
-                        self.problems.push(Problem::at_line(EVENTS_FILE, number, what));
+                        self.problems.push(Problem::at_line(EVENTS_FILE, line_number, what));
                     }
                 }
                 Err(error) => {
                     let beginning = shortened(masked(&String::from_utf8_lossy(line)).trim_end());
                     let what = format!("{error} in `{beginning}`");
-                    self.problems.push(Problem::at_line(EVENTS_FILE, number, what));
+                    self.problems.push(Problem::at_line(EVENTS_FILE, line_number, what));
                 }
             }
         }
@@ -311,7 +311,7 @@ impl Run {
             | Event::SystemStopped { .. }
             | Event::PhaseStarted { .. }
             | Event::Progress { .. } => {}
-            Event::Stepped { trial, number, step } => {
+            Event::Stepped { trial, step_number: number, step } => {
                 let steps = self.stepped.entry(trial).or_default();
                 // The first step of a trial that is repeated.
                 steps.truncate(number.saturating_sub(1));

@@ -7,7 +7,7 @@ use super::writer_thread::WriterThread;
 use super::*;
 use crate::fixture::Shape;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
-use dyno_model::monitor::{Sample, SessionGroup};
+use dyno_model::monitor::{MonitorSample, SessionGroup};
 use dyno_model::warning::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -61,7 +61,7 @@ impl Listener for Monitored {
         let at_s = (interval.start.0 + interval.length.0) as f64 / 1e9;
         let group = SessionGroup { sessions: 7, state: "active".into(), ..SessionGroup::default() };
         let values = BTreeMap::from([("host.cpu.user_seconds_total".to_owned(), 1000.0 + at_s)]);
-        self.0.sample(&Sample {
+        self.0.sample(&MonitorSample {
             trial: interval.trial.clone(),
             at_s,
             values,
@@ -110,10 +110,10 @@ fn everything_written_is_read_back() {
         let TrialOutcome::Finished(record) = &data.run.outcomes[id] else {
             panic!("all trials finished")
         };
-        assert_eq!(trial.response_times.len(), record.transaction.count);
+        assert_eq!(trial.response_times.len(), record.transaction_latency.count);
         assert_eq!(
             dyno_model::latency::LatencySummary::from(&trial.response_times),
-            record.transaction
+            record.transaction_latency
         );
         assert_eq!(
             trial
@@ -228,7 +228,7 @@ fn figures_that_are_not_numbers_do_not_lose_the_trial() {
         fn event(&mut self, event: &Event) {
             let mut event = event.clone();
             if let Event::TrialFinished(record) = &mut event {
-                record.work = Some(f64::NAN);
+                record.weighted_commits = Some(f64::NAN);
             }
             self.0.event(&event);
         }
@@ -287,7 +287,7 @@ fn a_truncated_interval_log_is_readable_and_reported() {
             .run
             .problems
             .iter()
-            .any(|problem| problem.place.starts_with("trials/b01-001/latency.hlog"));
+            .any(|problem| problem.location.starts_with("trials/b01-001/latency.hlog"));
         assert!(named || cut == 0, "cut at {cut}: {:?}", data.run.problems);
         assert_eq!(data.trials.len(), 4);
     }
@@ -326,7 +326,7 @@ fn a_damaged_line_affects_only_itself() {
     let data = Run::open(&folder).expect("readable").read_trials();
     assert_eq!(data.trials.len(), 3);
     assert!(
-        data.run.problems[0].place == format!("events.jsonl, line {}", number + 1),
+        data.run.problems[0].location == format!("events.jsonl, line {}", number + 1),
         "{:?}",
         data.run.problems
     );

@@ -11,7 +11,7 @@ use crate::run::{Run, TrialOutcome};
 use crate::timeline::{self, TimelineLine};
 use dyno_files::RESULT_MAX;
 use dyno_model::compact_histogram::CompactHistogram;
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
@@ -46,9 +46,9 @@ pub struct TrialData {
     pub errors: Vec<ErrorLine>,
     /// Samples of the monitor, in order of time; totals as their increase since the first sample.
     /// Empty without a monitor.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<MonitorSample>,
     /// Samples of the server's sessions, in order of time.
-    pub sessions: Vec<Sample>,
+    pub sessions: Vec<MonitorSample>,
 }
 
 /// Whether it is a problem when a file is missing.
@@ -102,7 +102,7 @@ impl Run {
     /// [`Run::problems`].
     pub fn each_timeline(
         &mut self,
-        mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[Sample]),
+        mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[MonitorSample]),
     ) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &mut outcomes {
@@ -171,8 +171,8 @@ impl Run {
         {
             let (commits, ages) = (histograms.response_times.len(), histograms.censored.len());
             let response = record.open_loop.and_then(|open_loop| open_loop.response);
-            let what = if histograms.lines > 0 && commits != record.transaction.count {
-                let count = record.transaction.count;
+            let what = if histograms.lines > 0 && commits != record.transaction_latency.count {
+                let count = record.transaction_latency.count;
                 Some(format!("holds {commits} transactions where the trial's record has {count}"))
             } else if let Some(response) = response.filter(|response| ages != response.censored) {
                 let count = response.censored;

@@ -20,7 +20,7 @@ use crate::writer_thread::{Pace, Task, WriterThread};
 use dyno_model::event::{Event, Listener};
 use dyno_model::history::History;
 use dyno_model::mask::masked;
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::printable::file_name;
 use dyno_model::record::{IntervalRecord, TrialRecord};
@@ -187,7 +187,7 @@ impl RunWriter {
     /// # Errors
     /// The first write of the run that failed.
     pub fn finish(mut self) -> Result<PathBuf, StoreError> {
-        let settled = self.writer_thread.settle(&self.folder);
+        let settled = self.writer_thread.flush(&self.folder);
         match self.failure.or(settled.err()) {
             Some(failure) => Err(failure),
             None => Ok(self.folder),
@@ -211,7 +211,7 @@ impl RunWriter {
             }
             Event::TrialFinished(record) => {
                 let mut record = finite(record);
-                record.warnings.extend(fell_behind(self.writer_thread.settle(&self.folder)?));
+                record.warnings.extend(fell_behind(self.writer_thread.flush(&self.folder)?));
                 self.seal();
                 self.log(&Event::TrialFinished(Box::new(record.clone())));
                 self.records.push(record);
@@ -225,7 +225,7 @@ impl RunWriter {
             }
             _ => self.log(event),
         }
-        self.writer_thread.settle(&self.folder).map(|_| ())
+        self.writer_thread.flush(&self.folder).map(|_| ())
     }
 
     /// Adds a line to the event log. Each line is one write without buffering: a killed run has
@@ -311,7 +311,7 @@ impl RunWriter {
         TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline, errors: None }
     }
 
-    fn write_sample(&mut self, sample: &Sample) {
+    fn write_sample(&mut self, sample: &MonitorSample) {
         if self.monitor.as_ref().is_none_or(|files| files.trial != sample.trial) {
             self.monitor = Some(self.open_monitor(sample));
         }
@@ -321,7 +321,7 @@ impl RunWriter {
     }
 
     /// Opens the monitor's files of a trial at its first sample, which determines the columns.
-    fn open_monitor(&mut self, sample: &Sample) -> MonitorFiles {
+    fn open_monitor(&mut self, sample: &MonitorSample) -> MonitorFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
         let (values, sessions) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
         let encoder = MonitorEncoder::new(sample);
@@ -349,8 +349,8 @@ impl RunWriter {
     ///
     /// # Errors
     /// The first write of the run that failed.
-    pub fn settle(&mut self) -> Result<(), StoreError> {
-        self.writer_thread.settle(&self.folder).map(|_| ())
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.writer_thread.flush(&self.folder).map(|_| ())
     }
 
     /// Adds the results of the limits to the summary.
@@ -429,7 +429,7 @@ impl Listener for RunWriter {
         }
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         if self.failure.is_none() {
             self.write_sample(sample);
         }
@@ -453,9 +453,9 @@ fn finite(record: &TrialRecord) -> TrialRecord {
             replaced.push(name.to_owned());
         }
     };
-    check(&mut record.transaction.mean, "mean of transactions");
-    check(&mut record.transaction.standard_deviation, "standard deviation of transactions");
-    if let Some(work) = &mut record.work {
+    check(&mut record.transaction_latency.mean, "mean of transactions");
+    check(&mut record.transaction_latency.standard_deviation, "standard deviation of transactions");
+    if let Some(work) = &mut record.weighted_commits {
         check(work, "work done in the window");
     }
     for statement in &mut record.statements {

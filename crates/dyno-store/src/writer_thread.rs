@@ -21,10 +21,10 @@ enum Message {
     /// A write, with the time at which it was queued.
     Task(Instant, Task),
     /// A request for an answer once everything before it is written.
-    Settle(Sender<Settled>),
+    Flush(Sender<Flushed>),
 }
 
-struct Settled {
+struct Flushed {
     behind: Duration,
     failure: Option<StoreError>,
 }
@@ -86,15 +86,15 @@ impl WriterThread {
     ///
     /// # Errors
     /// The first failed write; reported once.
-    pub(crate) fn settle(&mut self, folder: &Path) -> Result<Pace, StoreError> {
+    pub(crate) fn flush(&mut self, folder: &Path) -> Result<Pace, StoreError> {
         let held_up = std::mem::take(&mut self.held_up);
         let (answer, answers) = mpsc::channel();
         if let Some(messages) = &self.messages {
-            let _ = messages.send(Message::Settle(answer));
+            let _ = messages.send(Message::Flush(answer));
         }
         match answers.recv() {
-            Ok(Settled { failure: Some(failure), .. }) => Err(failure),
-            Ok(Settled { behind, failure: None }) => Ok(Pace { behind, held_up }),
+            Ok(Flushed { failure: Some(failure), .. }) => Err(failure),
+            Ok(Flushed { behind, failure: None }) => Ok(Pace { behind, held_up }),
             Err(_) => {
                 let ended = io::Error::other("the writer thread has ended");
                 Err(StoreError::io("write to", folder)(ended))
@@ -125,9 +125,9 @@ fn write(mut disk: Box<dyn Disk>, inbox: &Receiver<Message>) {
                 }
                 behind = behind.max(handed_over.elapsed());
             }
-            Message::Settle(answer) => {
+            Message::Flush(answer) => {
                 let behind = std::mem::take(&mut behind);
-                let _ = answer.send(Settled { behind, failure: failure.take() });
+                let _ = answer.send(Flushed { behind, failure: failure.take() });
             }
         }
     }
@@ -169,7 +169,7 @@ mod tests {
         });
         let mut writer_thread = is_done.recv_timeout(FAR).expect("handing over waits for the disk");
         drop(go);
-        let pace = writer_thread.settle(Path::new("r")).unwrap();
+        let pace = writer_thread.flush(Path::new("r")).unwrap();
         assert_eq!(pace.held_up, Duration::ZERO);
         assert!(pace.behind > Duration::ZERO);
     }
@@ -202,9 +202,9 @@ mod tests {
             }));
         }
         feeder.join().unwrap();
-        assert!(writer_thread.settle(Path::new("r")).unwrap().held_up > Duration::ZERO);
+        assert!(writer_thread.flush(Path::new("r")).unwrap().held_up > Duration::ZERO);
         assert_eq!(
-            writer_thread.settle(Path::new("r")).unwrap().held_up,
+            writer_thread.flush(Path::new("r")).unwrap().held_up,
             Duration::ZERO,
             "told once"
         );
@@ -219,7 +219,7 @@ mod tests {
             let _ = written.send(());
             Err(StoreError::NotEmpty { path: "second".into() })
         }));
-        let error = writer_thread.settle(Path::new("r")).unwrap_err().to_string();
+        let error = writer_thread.flush(Path::new("r")).unwrap_err().to_string();
         assert!(error.contains("first"), "{error}");
         assert!(is_written.recv().is_err(), "the second was written");
     }

@@ -2,7 +2,7 @@
 
 use crate::logger::Logger;
 use crate::options::Options;
-use crate::work::SysbenchWork;
+use crate::sysbench_work::SysbenchWork;
 use dyno_engine::GeneratorSource;
 use std::path::Path;
 use std::sync::Arc;

@@ -25,12 +25,12 @@ mod program;
 mod report;
 mod resolve;
 mod run;
-mod work;
+mod sysbench_work;
 mod workload;
 
 pub use dyno_lua::STACK as SCRIPT_STACK;
 pub use logger::{Terminal, Transcript};
 pub use options::curve;
 pub use program::main;
-pub use work::{ScriptWork, SysbenchWork};
+pub use sysbench_work::{ScriptWork, SysbenchWork};
 pub use workload::{Scripts, declared_options, description};

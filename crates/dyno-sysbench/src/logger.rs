@@ -229,7 +229,7 @@ impl fmt::Display for Seconds {
 /// A stream that keeps its content; also for tests of this crate and of its callers.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
-    kept: Arc<Mutex<Vec<u8>>>,
+    content: Arc<Mutex<Vec<u8>>>,
     /// Maximum number of bytes kept; `None` for all.
     most: Option<usize>,
 }
@@ -246,17 +246,18 @@ impl Transcript {
     /// Never: all output is text.
     #[must_use]
     pub fn text(&self) -> String {
-        let bytes = lock(&self.kept);
+        let bytes = lock(&self.content);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
 impl Write for Transcript {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = lock(&self.kept);
-        let room =
-            self.most.map_or(bytes.len(), |most| most.saturating_sub(kept.len()).min(bytes.len()));
-        kept.extend_from_slice(&bytes[..room]);
+        let mut content = lock(&self.content);
+        let room = self
+            .most
+            .map_or(bytes.len(), |most| most.saturating_sub(content.len()).min(bytes.len()));
+        content.extend_from_slice(&bytes[..room]);
         Ok(bytes.len())
     }
 

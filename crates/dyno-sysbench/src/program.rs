@@ -7,7 +7,7 @@ use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
 use crate::run::{LoadedScript, Opened, Unusable, bundled, commands, environment, measure};
-use crate::work::SysbenchWork;
+use crate::sysbench_work::SysbenchWork;
 use dyno_engine::GeneratorSource;
 use dyno_files::SCRIPT_MAX;
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};

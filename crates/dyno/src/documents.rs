@@ -195,7 +195,7 @@ fn refusal(text: &str) -> Option<String> {
 /// The plan of a spec, or its errors. The files it names exist.
 fn plan(text: &str) -> Result<Plan, String> {
     let script = |file: &Path, _: dyno_model::spec::TextKind| {
-        Ok(match file.extension().and_then(|ending| ending.to_str()) {
+        Ok(match file.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => "seconds,rate\n0,10\n60,20\n".to_owned(),
             _ => "SELECT 1;".to_owned(),
         })

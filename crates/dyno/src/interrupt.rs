@@ -77,7 +77,7 @@ impl Interrupts {
     }
 
     /// The counter, which the engine polls.
-    pub(crate) fn count(&self) -> &AtomicUsize {
+    pub(crate) fn counter(&self) -> &AtomicUsize {
         &self.count
     }
 

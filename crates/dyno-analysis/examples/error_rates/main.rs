@@ -492,8 +492,8 @@ fn effect_over(pairs: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
     for (cell, levels) in pairs.iter().enumerate() {
         for (side, values) in [(0, &levels[0]), (1, &levels[level])] {
             for (block, value) in values.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
-                let mut groups = vec![number(&mut blocks, block)];
-                groups.extend(has_starts.then(|| number(&mut starts, 2 * block + side)));
+                let mut groups = vec![group_number(&mut blocks, block)];
+                groups.extend(has_starts.then(|| group_number(&mut starts, 2 * block + side)));
                 rows.push(Row { value: *value, cell: 2 * cell + side, groups });
             }
         }
@@ -517,7 +517,7 @@ fn effect_over(pairs: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
 }
 
 /// The index of a group among those that were seen.
-fn number(seen: &mut Vec<usize>, group: usize) -> usize {
+fn group_number(seen: &mut Vec<usize>, group: usize) -> usize {
     seen.iter().position(|it| *it == group).unwrap_or_else(|| {
         seen.push(group);
         seen.len() - 1

@@ -10,7 +10,7 @@ use crate::compare::model::{
     Property, SideName, Value,
 };
 use crate::eligibility::main_reason;
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::figures;
 use crate::model::WarningRow;
 use dyno_model::audit::AuditVerdict;
@@ -346,8 +346,8 @@ fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let mut of_sides = Vec::new();
     for (side, pool) in [(SideName::Base, base), (SideName::New, new)] {
         let (planned, measured) = (
-            count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
-            count(records(pool).count()),
+            as_u32(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
+            as_u32(records(pool).count()),
         );
         if measured < planned {
             let kind =
@@ -363,7 +363,7 @@ fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
         }
         let rows = run_warnings(pool);
         if let Some(reason) = main_reason(&rows) {
-            let invalid = count(records(pool).filter(|record| !record.is_valid()).count());
+            let invalid = as_u32(records(pool).filter(|record| !record.is_valid()).count());
             let kind = CompareWarningKind::InvalidTrials {
                 side,
                 invalid,
@@ -380,7 +380,7 @@ fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
         discriminant(&one.warning) == discriminant(&other.warning)
     };
     let mut add = |base: Option<&WarningRow>, new: Option<&WarningRow>| {
-        let trials = |row: Option<&WarningRow>| count(row.map_or(0, |row| row.trials.len()));
+        let trials = |row: Option<&WarningRow>| as_u32(row.map_or(0, |row| row.trials.len()));
         let Some(about) = base.or(new).map(|row| row.warning.clone()) else { return };
         let (base_measured, new_measured) = (*base_measured, *new_measured);
         let (base, new) = (trials(base), trials(new));
@@ -435,13 +435,13 @@ fn folders(warnings: &mut Warnings, side: SideName, pool: &Pool<'_>) {
         warnings.add(Severity::Warning, CompareWarningKind::NotEnded { side, runs });
     }
     let below = |run: &Run, problem: &Problem| Problem {
-        place: format!("{}/{}", run.name, problem.place),
+        location: format!("{}/{}", run.name, problem.location),
         ..problem.clone()
     };
     let all = pool.runs.iter().flat_map(|run| run.problems.iter().map(move |it| below(run, it)));
     let all: Vec<Problem> = all.collect();
     if !all.is_empty() {
-        let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), count(all.len()));
+        let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), as_u32(all.len()));
         warnings.add(Severity::Warning, CompareWarningKind::Unreadable { side, what, places });
     }
 }

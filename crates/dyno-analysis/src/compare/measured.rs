@@ -72,7 +72,10 @@ impl MeasuredPair {
 pub(super) type Sides<'a> = (&'a PooledConfiguration<'a>, &'a PooledConfiguration<'a>);
 
 /// The comparisons of two configurations to report, by metric.
-pub(super) fn measured((base, new): Sides<'_>, metrics: &[ComparisonMetric]) -> Vec<MeasuredPair> {
+pub(super) fn measured_pairs(
+    (base, new): Sides<'_>,
+    metrics: &[ComparisonMetric],
+) -> Vec<MeasuredPair> {
     let loads = || [base, new].into_iter().map(|side| &side.configuration.load);
     let is_given = loads().all(LoadPlan::gives_throughput);
     // A metric that is the only one requested is always reported.
@@ -121,10 +124,10 @@ fn measure(
         ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
         p: ranks.p,
     });
-    let mut measured = MeasuredPair::new(metric, cell, test, is_usable);
-    measured.effect.ratio = ratio.filter(|_| !is_unknown);
-    measured.effect.bound = bound;
-    MeasuredPair { shown: [base, new].map(shown), by_ranks, ..measured }
+    let mut pair = MeasuredPair::new(metric, cell, test, is_usable);
+    pair.effect.ratio = ratio.filter(|_| !is_unknown);
+    pair.effect.bound = bound;
+    MeasuredPair { shown: [base, new].map(shown), by_ranks, ..pair }
 }
 
 /// Values of both sides with their locations; a side for which `values` returns `None` is empty.

@@ -1,5 +1,5 @@
 //! Comparison of two sides, each of one or several runs, as shown by `dyno compare`. Pure except
-//! for [`load`].
+//! for [`read_side`].
 //!
 //! # Layout
 //! * [`mod@self`]: order of the computation, names, counters; [`model`]: the comparison as data;
@@ -29,7 +29,7 @@ mod tests;
 mod timelines;
 mod verdicts;
 
-use crate::estimate::{count, sum_over_open_loops, total};
+use crate::estimate::{as_u32, sum_over_open_loops, total};
 use crate::model::{TimelinePoint, Verdict};
 use crate::panels::timeline_point;
 use crate::series::{series_name, varied};
@@ -113,7 +113,7 @@ pub enum CompareError {
 /// # Errors
 /// If there is no results folder, or the plan of one cannot be read. The comparison lists any other
 /// damage.
-pub fn load(folder: &Path) -> Result<Side, StoreError> {
+pub fn read_side(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
     let mut timelines = BTreeMap::new();
     let judged = |folder: &PathBuf| {
@@ -236,8 +236,8 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
     let sum =
         |pick: fn(&TrialRecord) -> u64| records.iter().map(|record| pick(record)).sum::<u64>();
     SideFigures {
-        trials_measured: count(records.len()),
-        trials_valid: count(pooled.valid().count()),
+        trials_measured: as_u32(records.len()),
+        trials_valid: as_u32(pooled.valid().count()),
         arrived: sum_over_open_loops(records, |open_loop| open_loop.arrived),
         unstarted: sum_over_open_loops(records, |open_loop| open_loop.unstarted),
         not_working: pooled.eligibility.not_working(),
@@ -275,9 +275,9 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
             })
             .collect(),
         systems: lists::distinct(systems),
-        trials_planned: count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
-        trials_measured: count(records().count()),
-        trials_valid: count(records().filter(|record| record.is_valid()).count()),
+        trials_planned: as_u32(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
+        trials_measured: as_u32(records().count()),
+        trials_valid: as_u32(records().filter(|record| record.is_valid()).count()),
     }
 }
 
@@ -290,29 +290,29 @@ fn outcome(
 ) -> Outcome {
     let verdicts: Vec<Verdict> =
         configurations.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
-    let number =
-        |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
+    let count_of =
+        |wanted: Verdict| as_u32(verdicts.iter().filter(|verdict| **verdict == wanted).count());
     let is_on_new =
         |pair: &&ConfigurationPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
     let on_new = configurations.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
     // With a single configuration, its verdicts are the overall ones.
     let of_all = |wanted: Verdict| match configurations {
         [_] => 0,
-        _ => count(overall.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
+        _ => as_u32(overall.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
     };
-    let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
+    let (worse, worse_over_all) = (count_of(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
         verdict: overall_verdict(configurations, overall, worse + worse_over_all > 0),
-        comparisons: count(verdicts.len()),
-        better: number(Verdict::Better),
+        comparisons: as_u32(verdicts.len()),
+        better: count_of(Verdict::Better),
         worse,
-        equivalent: number(Verdict::Equivalent),
-        inconclusive: number(Verdict::Inconclusive),
-        invalid: number(Verdict::Invalid),
+        equivalent: count_of(Verdict::Equivalent),
+        inconclusive: count_of(Verdict::Inconclusive),
+        invalid: count_of(Verdict::Invalid),
         not_made: comparisons_not_made(configurations, overall, are_metrics_named),
         better_over_all: of_all(Verdict::Better),
         worse_over_all,
-        not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
+        not_working: as_u32(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
     }
 }
 
@@ -334,7 +334,7 @@ fn comparisons_not_made(
     let all = || configurations.iter().flat_map(|pair| &pair.metrics);
     let without = configurations.iter().map(|pair| pair.without_figures.len()).sum::<usize>();
     let counts_without = are_metrics_named || all().next().is_none();
-    count(all().filter(is_untested).count() + if counts_without { without } else { 0 })
+    as_u32(all().filter(is_untested).count() + if counts_without { without } else { 0 })
 }
 
 /// The verdict on the primary metric, over all configurations or in some of them. Worse results in

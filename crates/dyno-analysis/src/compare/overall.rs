@@ -4,7 +4,7 @@ use super::measured::{MeasuredPair, Sides, cell_of, is_violated};
 use super::model::OverallEffect;
 use super::pool::PooledConfiguration;
 use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, with_verdicts};
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{Effect, Interaction, NotWorking};
 use crate::questions::{Model, PairContext, interaction_factors, varied};
 use crate::stats::compare::RatioTest;
@@ -124,7 +124,7 @@ impl<'a> MetricQuestion<'a> {
         OverallEffect {
             metric: self.metric,
             statement: self.statement.clone(),
-            configurations: count(self.settings.len()),
+            configurations: as_u32(self.settings.len()),
             clients: clients.into_iter().collect(),
             varied: varied(&self.settings),
             degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
@@ -147,13 +147,13 @@ pub(super) fn statements(
         pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.eligibility.usable);
     let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
     let questions = lists::distinct(names).into_iter().filter_map(|name| {
-        let measured: Vec<(usize, MeasuredPair)> = pairs
+        let measured_pairs: Vec<(usize, MeasuredPair)> = pairs
             .iter()
             .enumerate()
             .filter_map(|(at, sides)| Some((at, statement(*sides, name)?)))
             .collect();
         let members: Vec<(usize, &MeasuredPair)> =
-            measured.iter().map(|(at, it)| (*at, it)).collect();
+            measured_pairs.iter().map(|(at, it)| (*at, it)).collect();
         let question =
             MetricQuestion::new(ComparisonMetric::MeanMs, Some(name.to_owned()), pairs, &members);
         question.test().is_some().then_some(question)

@@ -4,14 +4,14 @@
 //! configurations where that effect was decided ([`crate::stats::gate`]). All metrics are judged
 //! together, the primary one first, because any of them can fail a build.
 
-use super::measured::{MeasuredPair, Sides, measured};
+use super::measured::{MeasuredPair, Sides, measured_pairs};
 use super::overall::{MetricQuestion, statements};
 use crate::compare::model::{
     CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverallEffect,
 };
 use crate::comparisons::{MIN_REPEATS, settle_bound, store_judgement};
 use crate::eligibility::counted_against;
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{Effect, Verdict};
 use crate::stats::compare::repeats_needed;
 use crate::stats::gate;
@@ -40,7 +40,7 @@ pub(super) fn verdicts(
     primary: ComparisonMetric,
     rules: Rules,
 ) -> Verdicts {
-    let all = pairs.iter().map(|sides| measured(*sides, metrics));
+    let all = pairs.iter().map(|sides| measured_pairs(*sides, metrics));
     let (mut all, without_figures): (Vec<Vec<MeasuredPair>>, Vec<Vec<MeasuredPair>>) =
         all.map(|row| row.into_iter().partition(MeasuredPair::has_figures)).unzip();
     let questions = metric_questions(&all, pairs, metrics, primary);
@@ -67,7 +67,7 @@ pub(super) fn verdicts(
         OverallEffect { effect: alone(it).unwrap_or(overall.effect), ..overall }
     };
     let overall = questions.iter().zip(&judged).map(overall).collect();
-    let family = count(questions.iter().map(|it| it.tests.len()).sum());
+    let family = as_u32(questions.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(MeasuredPair::into_pair).collect()).collect();
     let reported = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
@@ -110,12 +110,12 @@ fn metric_questions<'a>(
 
 /// Removes from a comparison what its verdict does not support, and adds the number of repeats that
 /// would decide it.
-fn apply_verdict(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
-    let effect = &mut measured.effect;
+fn apply_verdict(pair: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rules) {
+    let effect = &mut pair.effect;
     let is_bound = effect.bound.is_some();
     settle_bound(effect);
     if is_bound {
-        measured.by_ranks = None;
+        pair.by_ranks = None;
     }
     let verdict = effect.verdict.unwrap_or(Verdict::Invalid);
     let (of_base, of_new) = (base.eligibility.not_working(), new.eligibility.not_working());
@@ -124,15 +124,15 @@ fn apply_verdict(measured: &mut MeasuredPair, (base, new): Sides<'_>, rules: Rul
     {
         // The remaining figures would look like a result.
         *effect = Effect { verdict: Some(Verdict::Invalid), ..Effect::default() };
-        measured.by_ranks = None;
+        pair.by_ranks = None;
     } else if !is_bound && verdict == Verdict::Inconclusive {
-        let [base, new] = measured.cell.values();
+        let [base, new] = pair.cell.values();
         // If the current number should already be enough, a difference close to the margin needs
         // more.
         let more = base.len().min(new.len()) + 1;
         let risk = effect.interval_level.map_or(rules.alpha, |level| 1.0 - level);
         let needed = repeats_needed(&new, &base, rules.margin, risk);
-        measured.repeats_needed = needed.map(|needed| count(needed.max(more).max(MIN_REPEATS)));
+        pair.repeats_needed = needed.map(|needed| as_u32(needed.max(more).max(MIN_REPEATS)));
     }
 }
 

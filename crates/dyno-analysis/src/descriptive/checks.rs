@@ -1,7 +1,7 @@
 //! Checks of the figures' validity: audits, the load generator's own figures, warnings.
 
 use crate::eligibility::cause_first;
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{
     AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, Figure, Figures, FoundAnomaly,
     LedgerAudit, LedgerExample, Metric, RowCountAudit, UpdateAudit, ValueAudit, WarningRow,
@@ -23,7 +23,7 @@ const EXAMPLES_MAX: usize = 3;
 
 pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
     view.configurations()
-        .map(|(configuration, _)| (configuration, view.measured(configuration)))
+        .map(|(configuration, _)| (configuration, view.measured_records(configuration)))
         .filter(|(_, records)| records.iter().any(|record| !record.audit.checks.is_empty()))
         .map(|(configuration, records)| {
             let verdict = records
@@ -34,7 +34,7 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
             AuditRow {
                 configuration,
                 verdict,
-                trials: count(
+                trials: as_u32(
                     records.iter().filter(|record| record.audit.verdict() == verdict).count(),
                 ),
                 losses: records
@@ -305,8 +305,10 @@ pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
         add_warning(&mut rows, warning, warning.severity(), None);
     }
     for trial in &view.plan().trials {
-        let record =
-            view.measured(trial.configuration).iter().find(|record| record.trial.id == trial.id);
+        let record = view
+            .measured_records(trial.configuration)
+            .iter()
+            .find(|record| record.trial.id == trial.id);
         if let Some(record) = record {
             for warning in view.warnings(record) {
                 let severity = record.severity(warning);

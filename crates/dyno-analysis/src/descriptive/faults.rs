@@ -162,7 +162,7 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
         outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
         recovered_s: recovery.as_ref().and_then(Recovery::recovered),
         missed_s: recovery.as_ref().map(Recovery::lost_seconds),
-        slowest_s: record.transaction.max as f64 / 1e9,
+        slowest_s: record.transaction_latency.max as f64 / 1e9,
         faults: facts.faults,
     }
 }

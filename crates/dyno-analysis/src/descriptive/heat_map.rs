@@ -24,8 +24,10 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
     let intervals =
         |trial: &Trial| view.data.trials.get(&trial.id).map_or(&[][..], |files| &files.intervals);
     let gap = |trial: &Trial| {
-        let record =
-            view.measured(trial.configuration).iter().find(|record| record.trial.id == trial.id);
+        let record = view
+            .measured_records(trial.configuration)
+            .iter()
+            .find(|record| record.trial.id == trial.id);
         record.and_then(|record| record.longest_gap).map_or(0.0, |gap| gap.length.as_secs_f64())
     };
     let chosen = |configuration: usize| {
@@ -94,9 +96,9 @@ mod tests {
         assert!(!maps.is_empty());
         for map in &maps {
             let record =
-                view.measured(map.configuration).iter().find(|it| it.trial.id == map.trial);
+                view.measured_records(map.configuration).iter().find(|it| it.trial.id == map.trial);
             let sum: u64 = map.columns.iter().flat_map(|column| &column.counts).sum();
-            assert_eq!(Some(sum), record.map(|it| it.transaction.count), "{}", map.trial);
+            assert_eq!(Some(sum), record.map(|it| it.transaction_latency.count), "{}", map.trial);
             assert!(map.columns.iter().all(|it| it.counts.len() + 1 == map.bands_ms.len()));
         }
         let mut configurations: Vec<usize> = maps.iter().map(|map| map.configuration).collect();

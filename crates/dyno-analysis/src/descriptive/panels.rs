@@ -94,7 +94,7 @@ fn panel_series(view: &View<'_>, metric: ComparisonMetric) -> Vec<PanelSeries> {
 }
 
 fn repeat_dots(view: &View<'_>, configuration: usize, metric: ComparisonMetric) -> Vec<RepeatDot> {
-    view.measured(configuration)
+    view.measured_records(configuration)
         .iter()
         .filter_map(|record| {
             Some(RepeatDot {

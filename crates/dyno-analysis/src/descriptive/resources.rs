@@ -1,10 +1,10 @@
 //! Resource usage of trials on the machine and in the server: the monitor's samples, aggregated
 //! over the measurement window and over intervals of a second.
 
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{Figures, Metric, Monitored, ResourcePoint};
 use crate::view::View;
-use dyno_model::monitor::{Sample, growth, mean, names};
+use dyno_model::monitor::{MonitorSample, growth, mean, names};
 use dyno_model::plan::{StopRule, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_store::TrialOutcome;
@@ -19,9 +19,9 @@ const BUSY_MODES: [&str; 5] = ["user", "nice", "system", "irq", "softirq"];
 /// What the monitor observed in a configuration: means over the measurement windows of its valid
 /// trials. `None` if it was not monitored.
 pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitored, Figures)> {
-    let windows: Vec<Window<'_>> =
-        view.valid(configuration).filter_map(|record| Window::of(view, record)).collect();
-    let averaged = |of: &dyn Fn(&Window<'_>) -> Option<f64>| {
+    let windows: Vec<ResourceWindow<'_>> =
+        view.valid(configuration).filter_map(|record| ResourceWindow::of(view, record)).collect();
+    let averaged = |of: &dyn Fn(&ResourceWindow<'_>) -> Option<f64>| {
         let values: Vec<f64> = windows.iter().filter_map(of).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
@@ -31,7 +31,7 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
     let pressure =
         |resource: &str| format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL);
     let sum = |one: &'static str, other: &'static str| {
-        move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
+        move |w: &ResourceWindow<'_>| Some(w.growth(one)? + w.growth(other)?)
     };
     let server_cpu = sum(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
     let switches = sum(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
@@ -76,7 +76,7 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
         ),
     ];
     let monitored = Monitored {
-        trials: count(windows.len()),
+        trials: as_u32(windows.len()),
         processors: averaged(&|w| w.mean(names::HOST_PROCESSORS)),
         server_counters_per_transaction: counters(&windows),
         disk,
@@ -85,7 +85,7 @@ pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitor
 }
 
 /// Growth of the server's counters per transaction, over all windows.
-fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
+fn counters(windows: &[ResourceWindow<'_>]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     let mut committed = 0.0;
     for window in windows {
@@ -112,8 +112,8 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
 
 /// The monitor's samples of a part of a trial, for example of the measurement window.
 #[derive(Clone, Copy)]
-struct Window<'a> {
-    samples: &'a [Sample],
+struct ResourceWindow<'a> {
+    samples: &'a [MonitorSample],
     /// Start in seconds since the common start.
     opens: f64,
     closes: f64,
@@ -123,16 +123,16 @@ struct Window<'a> {
     generators_cpu: Option<f64>,
 }
 
-impl<'a> Window<'a> {
+impl<'a> ResourceWindow<'a> {
     fn of(view: &View<'a>, record: &TrialRecord) -> Option<Self> {
         let samples = view.data.trials.get(&record.trial.id)?.samples.as_slice();
         let opens = view.plan().configuration(&record.trial).load.warmup.as_secs_f64();
-        let closes = opens + record.measured.as_secs_f64();
+        let closes = opens + record.window_length.as_secs_f64();
         let committed = record.counters.committed;
         let generators_cpu = record
             .generators
             .as_ref()
-            .map(|it| it.parts.iter().map(|part| part.cpu.as_secs_f64()).sum());
+            .map(|it| it.summaries.iter().map(|part| part.cpu.as_secs_f64()).sum());
         (samples.len() > 1 && closes > opens).then_some(Self {
             samples,
             opens,
@@ -143,7 +143,7 @@ impl<'a> Window<'a> {
     }
 
     /// From the first sample to the last.
-    fn of_all_samples(samples: &'a [Sample]) -> Option<Self> {
+    fn of_all_samples(samples: &'a [MonitorSample]) -> Option<Self> {
         let (opens, closes) = (samples.first()?.at_s, samples.last()?.at_s);
         Some(Self { samples, opens, closes, committed: 0, generators_cpu: None })
     }
@@ -215,9 +215,9 @@ pub(crate) struct ResourceUse {
 }
 
 /// The activity between two times, in seconds since the common start.
-pub(crate) fn resource_use(samples: &[Sample], from: f64, to: f64) -> ResourceUse {
-    let Some(all) = Window::of_all_samples(samples) else { return ResourceUse::default() };
-    let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });
+pub(crate) fn resource_use(samples: &[MonitorSample], from: f64, to: f64) -> ResourceUse {
+    let Some(all) = ResourceWindow::of_all_samples(samples) else { return ResourceUse::default() };
+    let (disk, window) = (all.busiest_disk(), ResourceWindow { opens: from, closes: to, ..all });
     let of_disk = |quantity: &str| {
         window.rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?))
     };
@@ -240,7 +240,7 @@ pub(crate) fn timeline(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     };
     let Some(data) = view.data.trials.get(&trial.id) else { return Vec::new() };
     let load = &view.plan().configuration(trial).load;
-    let closes = load.warmup.as_secs_f64() + record.measured.as_secs_f64();
+    let closes = load.warmup.as_secs_f64() + record.window_length.as_secs_f64();
     // After the window the clients leave; a stop rule by count ends between two samples.
     let end = if matches!(load.stop, StopRule::Duration(_)) {
         closes + 0.2
@@ -250,11 +250,13 @@ pub(crate) fn timeline(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     points(&data.samples, end)
 }
 
-fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
+fn points(samples: &[MonitorSample], end: f64) -> Vec<ResourcePoint> {
     let mut points = Vec::new();
-    let all = Window::of_all_samples(samples);
+    let all = ResourceWindow::of_all_samples(samples);
     let disk = all.and_then(|all| {
-        Window { opens: 0.0, closes: end, ..all }.busiest_disk().or_else(|| all.busiest_disk())
+        ResourceWindow { opens: 0.0, closes: end, ..all }
+            .busiest_disk()
+            .or_else(|| all.busiest_disk())
     });
     let mut from: Option<usize> = None;
     for (i, sample) in samples.iter().enumerate() {
@@ -274,7 +276,7 @@ fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
 }
 
 /// The point from the first to the last of these samples.
-fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
+fn point(samples: &[MonitorSample], disk: Option<&str>) -> ResourcePoint {
     let (first, last) = (&samples[0], &samples[samples.len() - 1]);
     let (start, end) = (first.at_s, last.at_s);
     let length = end - start;
@@ -297,7 +299,7 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
     let own = own.copied().unwrap_or(processors).max(1.0);
     let share =
         |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
-    let modes = |modes: &[&str]| Window::of_all_samples(samples)?.mode_percent(modes);
+    let modes = |modes: &[&str]| ResourceWindow::of_all_samples(samples)?.mode_percent(modes);
     ResourcePoint {
         start_s: start.max(0.0),
         length_s: end - start.max(0.0),
@@ -321,12 +323,12 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
 mod tests {
     use super::*;
 
-    fn sample(at_s: f64, values: &[(&str, f64)]) -> Sample {
+    fn sample(at_s: f64, values: &[(&str, f64)]) -> MonitorSample {
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        Sample { at_s, values, ..Sample::default() }
+        MonitorSample { at_s, values, ..MonitorSample::default() }
     }
 
-    fn samples() -> Vec<Sample> {
+    fn samples() -> Vec<MonitorSample> {
         let sample = |at: f64, user: f64, idle: f64, busy: f64| {
             sample(
                 at,
@@ -372,16 +374,17 @@ mod tests {
             sample(at_s, &values)
         };
         let samples = [at(0.0, 1.0), at(2.0, 1.5)];
-        let own = Window::of_all_samples(&samples).expect("two samples");
+        let own = ResourceWindow::of_all_samples(&samples).expect("two samples");
         assert_eq!(own.generator_cpu(), Some(1.0));
-        let elsewhere = Window { generators_cpu: Some(3.5), ..own };
+        let elsewhere = ResourceWindow { generators_cpu: Some(3.5), ..own };
         assert_eq!(elsewhere.generator_cpu(), Some(3.5));
     }
 
     #[test]
     fn the_busiest_disk_is_found_and_idle_ones_are_none() {
-        let busiest = |samples: &[Sample], opens: f64, closes: f64| {
-            Window { opens, closes, ..Window::of_all_samples(samples)? }.busiest_disk()
+        let busiest = |samples: &[MonitorSample], opens: f64, closes: f64| {
+            ResourceWindow { opens, closes, ..ResourceWindow::of_all_samples(samples)? }
+                .busiest_disk()
         };
         assert_eq!(busiest(&samples(), 0.0, 2.0).as_deref(), Some("sda"));
         assert_eq!(busiest(&samples()[..2], -1.0, 0.0), None);

@@ -1,7 +1,7 @@
 //! Configurations and trials with their figures, and the planned compared with the existing trials.
 
 use crate::checks;
-use crate::estimate::{AVERAGED_METRICS, count, sum_over_open_loops, total};
+use crate::estimate::{AVERAGED_METRICS, as_u32, sum_over_open_loops, total};
 use crate::faults;
 use crate::latency;
 use crate::model::{
@@ -33,12 +33,12 @@ fn configuration_row(
     index: usize,
     configuration: &Configuration,
 ) -> ConfigurationRow {
-    let measured = view.measured(index);
+    let records = view.measured_records(index);
     let valid: Vec<_> = view.valid(index).collect();
-    let validity = match (measured.len(), valid.len()) {
+    let validity = match (records.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
-        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => {
+        _ if records.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => {
             Validity::Warned
         }
         _ => Validity::Valid,
@@ -47,16 +47,16 @@ fn configuration_row(
     let mut figures = figures(view, index);
     figures.add(latency::summary_of_all(&view.merged[index]));
     figures.add(faults::figures(view, index));
-    figures.add(checks::generator(measured));
+    figures.add(checks::generator(records));
     figures.add(of_resources.unwrap_or_default());
     ConfigurationRow {
         series: view.series_of[index],
         clients: configuration.clients,
-        trials_planned: count(
+        trials_planned: as_u32(
             view.plan().trials.iter().filter(|trial| trial.configuration == index).count(),
         ),
-        trials_measured: count(measured.len()),
-        trials_valid: count(valid.len()),
+        trials_measured: as_u32(records.len()),
+        trials_valid: as_u32(valid.len()),
         not_working: view.eligibilities[index].not_working(),
         figures,
         shortage: shortage(
@@ -64,12 +64,12 @@ fn configuration_row(
             ComparisonMetric::P99Ms,
             &configuration.load,
         ),
-        failed_by_kind: kinds(measured, |record| &record.counters.failed_by_kind),
-        retries_by_kind: kinds(measured, |record| &record.counters.retries_by_kind),
-        errors: errors(measured),
+        failed_by_kind: kinds(records, |record| &record.counters.failed_by_kind),
+        retries_by_kind: kinds(records, |record| &record.counters.retries_by_kind),
+        errors: errors(records),
         monitored,
-        shares_machine: measured.iter().any(|record| record.generator.shares_machine),
-        audit: measured
+        shares_machine: records.iter().any(|record| record.generator.shares_machine),
+        audit: records
             .iter()
             .map(|record| record.audit.verdict())
             .max()
@@ -80,7 +80,7 @@ fn configuration_row(
 
 /// Rates, times and outcomes of a configuration's transactions.
 fn figures(view: &View<'_>, index: usize) -> Figures {
-    let measured = view.measured(index);
+    let records = view.measured_records(index);
     let mut figures = Figures::default();
     for metric in AVERAGED_METRICS {
         figures.set(metric.into(), view.estimate(index, metric));
@@ -89,15 +89,15 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     // trials, because they make some of them invalid.
     let committed = view.valid(index).map(|record| record.counters.committed).sum::<u64>();
     let sum =
-        |of: fn(&TrialCounters) -> u64| measured.iter().map(|it| of(&it.counters)).sum::<u64>();
-    let lost = checks::commit_audit(measured).map(|audit| audit.lost_percent);
-    figures.set(Metric::Arrived, sum_over_open_loops(measured, |open_loop| open_loop.arrived));
+        |of: fn(&TrialCounters) -> u64| records.iter().map(|it| of(&it.counters)).sum::<u64>();
+    let lost = checks::commit_audit(records).map(|audit| audit.lost_percent);
+    figures.set(Metric::Arrived, sum_over_open_loops(records, |open_loop| open_loop.arrived));
     figures
-        .set(Metric::NeverStarted, sum_over_open_loops(measured, |open_loop| open_loop.unstarted));
+        .set(Metric::NeverStarted, sum_over_open_loops(records, |open_loop| open_loop.unstarted));
     figures.set(Metric::Committed, Some(committed));
-    figures.set(Metric::Failed, total(measured, TrialCounters::known_failed));
+    figures.set(Metric::Failed, total(records, TrialCounters::known_failed));
     figures.set(Metric::Unfinished, Some(sum(|counters| counters.unfinished)));
-    figures.set(Metric::Retries, total(measured, TrialCounters::known_retries));
+    figures.set(Metric::Retries, total(records, TrialCounters::known_retries));
     let valid: Vec<_> = view.valid(index).collect();
     let of_valid = total(&valid, TrialCounters::known_retries).filter(|_| committed > 0);
     let per_commit = of_valid.map(|retries| retries as f64 / committed as f64);
@@ -116,8 +116,8 @@ fn figures(view: &View<'_>, index: usize) -> Figures {
     figures
 }
 
-fn per_transaction(number: u64, committed: u64) -> Option<f64> {
-    (number > 0 && committed > 0).then(|| number as f64 / committed as f64)
+fn per_transaction(count: u64, committed: u64) -> Option<f64> {
+    (count > 0 && committed > 0).then(|| count as f64 / committed as f64)
 }
 
 /// Messages of failures, including background workloads.
@@ -202,7 +202,7 @@ fn trial_figures(record: &TrialRecord) -> Figures {
     figures.set(Metric::LongestGap, record.longest_gap.map(|gap| gap.length.as_millis_f64()));
     figures.set(Metric::Arrived, record.open_loop.map(|open_loop| open_loop.arrived));
     figures.set(Metric::NeverStarted, record.open_loop.map(|open_loop| open_loop.unstarted));
-    figures.set(Metric::Window, Some(record.measured.as_secs_f64()));
+    figures.set(Metric::WindowLength, Some(record.window_length.as_secs_f64()));
     figures.set(Metric::Committed, Some(counters.committed));
     figures.set(Metric::Failed, counters.known_failed());
     figures.set(Metric::Unfinished, Some(counters.unfinished));
@@ -215,7 +215,7 @@ fn trial_figures(record: &TrialRecord) -> Figures {
 pub(crate) fn completeness(view: &View<'_>) -> Completeness {
     let run = view.run;
     let mut completeness = Completeness {
-        planned: count(run.plan.trials.len()),
+        planned: as_u32(run.plan.trials.len()),
         is_interrupted: run.is_interrupted,
         has_ended: run.has_ended,
         unreadable: run.problems.clone(),

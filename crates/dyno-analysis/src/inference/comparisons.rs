@@ -1,7 +1,7 @@
 //! Comparisons of configuration pairs, the questions that they belong to, and their verdicts.
 
 use crate::eligibility::counted_against;
-use crate::estimate::{count, has_bound};
+use crate::estimate::{as_u32, has_bound};
 use crate::model::{
     Comparison, ComparisonRules, Effect, Interaction, NotWorking, Question, Range, RatioBound,
     Verdict,
@@ -51,7 +51,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
             )
         })
         .collect();
-    let family = count(pairs.len());
+    let family = as_u32(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
     // Questions by metric: the primary ones first.
     let mut question_data: Vec<QuestionData<'_>> = Vec::new();
@@ -76,8 +76,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let first = || question_data.iter().zip(&judged).take(groups.len());
     let decision_probabilities =
         first().filter_map(|(it, judged)| it.decision_probability(judged, share, rules)).collect();
-    let question_count = count(groups.len());
-    let several = question_data.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
+    let question_count = as_u32(groups.len());
+    let several = question_data.iter().zip(judged).filter(|(it, _)| it.measurements.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_pairs);
     let mut comparisons: Vec<Comparison> =
@@ -131,7 +131,7 @@ struct QuestionData<'a> {
     group: &'a Group,
     metric: ComparisonMetric,
     /// Its comparisons.
-    measured: Vec<&'a PairMeasurement>,
+    measurements: Vec<&'a PairMeasurement>,
     /// The indices of the pairs that are tested.
     tested: Vec<usize>,
     /// The pairs usable for an answer: both sides have values in at least two blocks.
@@ -146,12 +146,12 @@ impl<'a> QuestionData<'a> {
     fn new(
         view: &View<'_>,
         pairs: &[Pair],
-        measured: &'a [PairMeasurement],
+        measurements: &'a [PairMeasurement],
         metric: ComparisonMetric,
         offset: usize,
         group: &'a Group,
     ) -> Self {
-        let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
+        let of_group = || group.pairs.iter().map(|at| (*at, &measurements[*at]));
         let usable_test = || of_group().filter_map(|(at, it)| Some((at, it, it.usable_test()?)));
         let side =
             |configuration| trial_values(view, configuration, metric).by_block.unwrap_or_default();
@@ -172,7 +172,7 @@ impl<'a> QuestionData<'a> {
         let tests = gate::QuestionTests {
             // The only comparison of a question is itself the answer.
             effect: match group.pairs.as_slice() {
-                [only] => measured[*only].usable_test(),
+                [only] => measurements[*only].usable_test(),
                 _ => answer.as_ref().map(|it| it.test),
             },
             pairs: tests,
@@ -185,7 +185,7 @@ impl<'a> QuestionData<'a> {
         Self {
             group,
             metric,
-            measured: of_group().map(|(_, it)| it).collect(),
+            measurements: of_group().map(|(_, it)| it).collect(),
             tested,
             used,
             offset,
@@ -206,7 +206,7 @@ impl<'a> QuestionData<'a> {
         if judged.effect.as_ref().is_some_and(is_reported) {
             return None;
         }
-        let effects = || self.measured.iter().map(|it| &it.comparison.effect);
+        let effects = || self.measurements.iter().map(|it| &it.comparison.effect);
         let is_lost = effects().any(|it| {
             it.bound.is_some()
                 || it.subject_not_working.is_some()
@@ -234,7 +234,7 @@ impl<'a> QuestionData<'a> {
         let clients: BTreeSet<u32> =
             used.iter().map(|pair| view.plan().configurations[pair.subject].clients).collect();
         let not_working = |of: fn(&Effect) -> Option<NotWorking>| {
-            let all = self.measured.iter().filter_map(|it| of(&it.comparison.effect));
+            let all = self.measurements.iter().filter_map(|it| of(&it.comparison.effect));
             all.reduce(NotWorking::with)
         };
         let test = self.answer.as_ref().map(|it| it.test);
@@ -244,7 +244,7 @@ impl<'a> QuestionData<'a> {
             baseline_not_working: not_working(|it| it.baseline_not_working),
             ..Effect::default()
         };
-        let is_usable = self.measured.iter().any(|it| it.is_usable);
+        let is_usable = self.measurements.iter().any(|it| it.is_usable);
         let effect = judged_effect(
             effect,
             self.metric,
@@ -258,7 +258,7 @@ impl<'a> QuestionData<'a> {
             subject: self.group.subject.clone(),
             baseline: self.group.baseline.clone(),
             comparisons: self.group.pairs.iter().map(|at| self.offset + at).collect(),
-            pairs: count(used.len()),
+            pairs: as_u32(used.len()),
             clients: clients.into_iter().collect(),
             mixes: questions::mixes(view.plan(), self.group, &used),
             varied: questions::varied(&questions::settings(view.plan(), &used)),
@@ -333,9 +333,9 @@ pub(crate) fn step_by_step(
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let tests: Vec<RatioTest> = family.iter().filter_map(PairMeasurement::usable_test).collect();
     let mut judgements = verdict::judge(&tests, Rules::default()).into_iter();
-    let comparison = |measured: PairMeasurement| {
-        let judgement = measured.usable_test().and_then(|_| judgements.next());
-        decided(measured, judgement, enabled)
+    let comparison = |measurement: PairMeasurement| {
+        let judgement = measurement.usable_test().and_then(|_| judgements.next());
+        decided(measurement, judgement, enabled)
     };
     at.into_iter().zip(family.into_iter().map(comparison)).collect()
 }
@@ -418,7 +418,7 @@ fn measure(
         clients: view.plan().configurations[pair.subject].clients,
         subject: pair.subject,
         baseline: pair.baseline,
-        repeats: count(repeats),
+        repeats: as_u32(repeats),
         effect: Effect {
             ratio: test.map(|test| test.ratio).or_else(means),
             bound,
@@ -540,8 +540,12 @@ pub(crate) fn judged_effect(
 }
 
 /// A comparison with its judgement; without a verdict if verdicts are disabled.
-fn decided(measured: PairMeasurement, judgement: Option<Judgement>, enabled: bool) -> Comparison {
-    let PairMeasurement { mut comparison, test, is_usable, .. } = measured;
+fn decided(
+    measurement: PairMeasurement,
+    judgement: Option<Judgement>,
+    enabled: bool,
+) -> Comparison {
+    let PairMeasurement { mut comparison, test, is_usable, .. } = measurement;
     let verdict_without_judgement = enabled.then(|| open_verdict(is_usable));
     let judged = test.zip(judgement).filter(|_| enabled);
     comparison.effect =

@@ -76,7 +76,7 @@ pub(crate) fn interim_analyses(run: &Run) -> Option<InterimAnalyses> {
         return None;
     }
     let blocks = run.blocks_ended();
-    let ending = match run.stop().and_then(|interim_analysis| interim_analysis.stop) {
+    let end = match run.stop().and_then(|interim_analysis| interim_analysis.stop) {
         Some(StopReason::Decided) => RunEnd::Decided,
         Some(StopReason::Hopeless) => RunEnd::Hopeless,
         Some(StopReason::Budget) => RunEnd::Budget,
@@ -85,7 +85,7 @@ pub(crate) fn interim_analyses(run: &Run) -> Option<InterimAnalyses> {
         None => RunEnd::Unfinished,
     };
     let interim_analyses = (blocks + 1).saturating_sub(FIRST_INTERIM);
-    Some(InterimAnalyses { interim_analyses, blocks, blocks_most: run.blocks_most, ending })
+    Some(InterimAnalyses { interim_analyses, blocks, blocks_most: run.blocks_most, end })
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
             let at = record.trial.block as usize * 3 + record.trial.configuration * 5;
             let value =
                 effect * configuration.system as f64 + scatter * pattern[at % pattern.len()];
-            record.work = Some(5_000.0 * value.exp());
+            record.weighted_commits = Some(5_000.0 * value.exp());
         }
         run
     }

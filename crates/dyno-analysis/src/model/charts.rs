@@ -177,9 +177,9 @@ pub fn mean_timeline<'a>(
 ) -> Vec<MeanTimelinePoint> {
     let mut seconds: BTreeMap<u64, Vec<&TimelinePoint>> = BTreeMap::new();
     for points in trials {
-        let measured = || points.iter().filter(|point| !point.is_warmup);
-        let opens = measured().next().map_or(0.0, |point| point.start_s);
-        for point in measured().filter(|point| point.throughput.is_some()) {
+        let points_of_window = || points.iter().filter(|point| !point.is_warmup);
+        let opens = points_of_window().next().map_or(0.0, |point| point.start_s);
+        for point in points_of_window().filter(|point| point.throughput.is_some()) {
             seconds.entry((point.start_s - opens).round() as u64).or_default().push(point);
         }
     }

@@ -162,7 +162,7 @@ impl ReportModel {
             let others = [Metric::Committed, Metric::Unfinished].map(|of| it.count(of));
             Some((failed, failed + others.into_iter().flatten().sum::<u64>()))
         });
-        counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
+        counts.reduce(|(failed, started), (other, of)| (failed + other, started + of))
     }
 
     /// Losses found by audits; absent without audits.
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn failures_are_counted_against_started_transactions_if_known() {
         let mut model = model(1, vec![1]);
-        let begun = |model: &ReportModel| {
+        let started = |model: &ReportModel| {
             let all = model.trials.iter().filter_map(|trial| trial.figures.as_ref());
             let parts = [Metric::Committed, Metric::Failed, Metric::Unfinished];
             all.flat_map(|it| parts.map(|of| it.count(of).unwrap_or(0))).sum::<u64>()
@@ -252,7 +252,7 @@ mod tests {
             figures.set(Metric::Failed, Some(2_u64));
         }
         let failed = 2 * model.trials.len() as u64;
-        assert_eq!(model.failures(), Some((failed, begun(&model))));
+        assert_eq!(model.failures(), Some((failed, started(&model))));
         for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
             figures.set(Metric::Failed, None::<u64>);
         }

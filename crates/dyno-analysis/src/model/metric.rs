@@ -96,7 +96,7 @@ metrics! {
     /// Mean number of active clients of a stage.
     AtWork = "at-work", Count;
     /// Transactions that began in a stage, or were due in it.
-    Begun = "begun", Count;
+    Started = "started", Count;
     /// Open loop: those of them that did not commit.
     NotCommitted = "not-committed", Count;
     /// Open loop: transactions that were due.
@@ -104,7 +104,7 @@ metrics! {
     /// Open loop: due transactions that no client started.
     NeverStarted = "never-started", Count;
     /// Length of the measurement window.
-    Window = "window", Seconds;
+    WindowLength = "window", Seconds;
     /// Transactions committed, in valid trials, with those that a workload rolls back because its
     /// standard demands it.
     Committed = "committed", Count;

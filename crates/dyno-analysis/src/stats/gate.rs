@@ -155,8 +155,8 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Hypotheses>>, Vec<Hy
 /// Sets the initial share of each hypothesis, and the hypotheses that receive its level.
 fn connect(by_metric: &[Vec<Hypotheses>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
     let spread = |metrics: &[Hypotheses], share: f64| spread(metrics, of_effect, share);
-    let number = hypotheses.len();
-    hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
+    let hypothesis_count = hypotheses.len();
+    hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; hypothesis_count]);
     // A metric without a test is omitted from the sequence; the next one replaces it.
     let tested: Vec<Vec<Hypotheses>> = by_metric
         .iter()

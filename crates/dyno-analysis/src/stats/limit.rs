@@ -124,7 +124,7 @@ impl Proportions {
 
 /// Logarithms of values: their number, mean and variance.
 struct Lognormal {
-    number: f64,
+    count: f64,
     mean: f64,
     variance: f64,
 }
@@ -133,7 +133,7 @@ impl Lognormal {
     fn of(values: &[f64]) -> Option<Self> {
         let logarithms = logarithms(values);
         Some(Self {
-            number: values.len() as f64,
+            count: values.len() as f64,
             mean: mean(&logarithms)?,
             variance: variance(&logarithms)?,
         })
@@ -150,7 +150,7 @@ impl Lognormal {
         if self.variance <= 0.0 {
             return if distance < 0.0 { 0.0 } else { 1.0 };
         }
-        let degrees = self.number - 1.0;
+        let degrees = self.count - 1.0;
         let (mut sum, mut weights) = (0.0, 0.0);
         // Integrates over the logarithm of V / (n - 1), whose density this is up to a factor; less
         // than 1e-6 of it is outside the ends.
@@ -160,7 +160,7 @@ impl Lognormal {
             let weight = (degrees / 2.0 * (at - at.exp())).exp();
             let variance = self.variance / at.exp();
             sum +=
-                weight * upper_tail(-(distance + variance / 2.0) / (variance / self.number).sqrt());
+                weight * upper_tail(-(distance + variance / 2.0) / (variance / self.count).sqrt());
             weights += weight;
         }
         (sum / weights).min(1.0)

@@ -133,10 +133,10 @@ pub fn overall(cells: &[Cell], least_blocks: usize) -> OverallEffect {
 /// their differences.
 fn effect_of_separate_runs(cells: &[Cell]) -> Option<RatioTest> {
     let tests: Vec<RatioTest> = cells.iter().map(Cell::welch).collect::<Option<_>>()?;
-    let number = tests.len() as f64;
-    let difference = tests.iter().map(|test| test.ratio.ln()).sum::<f64>() / number;
+    let test_count = tests.len() as f64;
+    let difference = tests.iter().map(|test| test.ratio.ln()).sum::<f64>() / test_count;
     let own: Vec<(f64, f64)> = tests.iter().map(RatioTest::error_variance).collect();
-    let error = own.iter().map(|(variance, _)| variance).sum::<f64>().sqrt() / number;
+    let error = own.iter().map(|(variance, _)| variance).sum::<f64>().sqrt() / test_count;
     let repeats = tests.iter().map(|test| test.repeats).min()?;
     Some(RatioTest::of(difference, error, mixed::welch_degrees(&own, 1.0), repeats))
 }

@@ -6,7 +6,7 @@
 //! therefore count against their configuration: its remaining trials can lead to a verdict against
 //! it, never for it.
 
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{NotWorking, NotWorkingReason, Verdict, WarningRow};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::TrialRecord;
@@ -119,7 +119,7 @@ pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWork
         records.iter().flat_map(|record| record.background.iter().filter(|it| it.name == name));
     let reasons: Vec<_> = named.filter_map(|it| of_background(&it.record)).collect();
     let because = *reasons.iter().min()?;
-    Some(NotWorking { trials: count(reasons.len()), of: count(records.len()), because })
+    Some(NotWorking { trials: as_u32(reasons.len()), of: as_u32(records.len()), because })
 }
 
 /// The reason for which a warning counts against the configuration, if any.

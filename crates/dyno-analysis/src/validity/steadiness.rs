@@ -1,6 +1,6 @@
 //! Steady-state check of trials, from the seconds of their timelines.
 
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{SeriesSteadiness, TrialSteadiness};
 use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
 use dyno_model::plan::{ComparisonMetric, LoadPlan, StopRule};
@@ -28,7 +28,7 @@ pub(crate) fn judge(
     // Only if every second has a mean: a second without commits is reported as a stall.
     let means: Option<Vec<f64>> = seconds.iter().map(Second::mean_ms).collect();
     Some(TrialSteadiness {
-        seconds: count(seconds.len()),
+        seconds: as_u32(seconds.len()),
         throughput: row(steadiness(&throughput)?),
         mean_ms: means.and_then(|means| steadiness(&means)).map(row),
     })

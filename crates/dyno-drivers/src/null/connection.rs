@@ -22,7 +22,7 @@ pub struct Connection {
     io: Io,
     /// Number of this connection among all with the same option text, from 0; the stream of its
     /// random numbers.
-    number: u64,
+    connection_number: u64,
     prepared: Vec<StatementKind>,
     /// Number of statements started.
     statements: u64,
@@ -204,18 +204,18 @@ impl Connection {
         if script.hang_after.is_some_and(|limit| statement >= limit) {
             self.hang().await?;
         }
-        let mut random = Random::of(script.seed, self.number, statement);
+        let mut random = Random::of(script.seed, self.connection_number, statement);
         let delay = self.server.delay(kind, statement, &mut random);
         let failure = self.server.failure(kind, &mut random);
-        self.pause(delay).await?;
+        self.delay(delay).await?;
         let Some(failure) = failure else { return Ok(()) };
         self.is_lost = failure == FailureKind::ConnectionLost;
-        let number = self.number;
+        let number = self.connection_number;
         Err(failure.failure(format!("scripted for statement {statement} of connection {number}")))
     }
 
     /// Waits for a time, or fails when the answer is late.
-    async fn pause(&self, duration: Duration) -> Result<()> {
+    async fn delay(&self, duration: Duration) -> Result<()> {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match left.filter(|left| *left < duration) {
             Some(left) => {
@@ -245,7 +245,7 @@ impl Connection {
     /// interrupted.
     async fn hang(&self) -> Result<()> {
         if self.deadline.is_some() {
-            return self.pause(Duration::MAX).await;
+            return self.delay(Duration::MAX).await;
         }
         match &self.io {
             Io::Blocking => {
@@ -313,21 +313,21 @@ impl Driver for Connection {
     /// Ignores `session_setup`, because there is no session.
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let server = Server::named(&target.database)?;
-        let number = server.connections.fetch_add(1, Ordering::Relaxed);
+        let connection_number = server.connections.fetch_add(1, Ordering::Relaxed);
         let connection = Self {
             server,
             io: io.clone(),
-            number,
+            connection_number,
             prepared: Vec::new(),
             statements: 0,
             is_lost: false,
             deadline: None,
             interruption: Arc::default(),
         };
-        let mut random = Random::of(connection.server.script.seed, number, u64::MAX);
+        let mut random = Random::of(connection.server.script.seed, connection_number, u64::MAX);
         let delay = connection.server.delay(CONNECT, u64::MAX, &mut random);
         let failure = connection.server.failure(CONNECT, &mut random);
-        connection.pause(delay.min(target.connect_timeout)).await?;
+        connection.delay(delay.min(target.connect_timeout)).await?;
         if delay > target.connect_timeout {
             return Err(FailureKind::Timeout.failure(format!(
                 "no connection within {:?}, as scripted",
@@ -335,7 +335,7 @@ impl Driver for Connection {
             )));
         }
         match failure {
-            Some(kind) => Err(kind.failure(format!("scripted for connection {number}"))),
+            Some(kind) => Err(kind.failure(format!("scripted for connection {connection_number}"))),
             None => Ok(connection),
         }
     }

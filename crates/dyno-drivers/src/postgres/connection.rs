@@ -300,7 +300,7 @@ impl Connection {
             self.state = State::Lost;
             return Err(reading::undone("default_transaction_read_only was set to off"));
         }
-        self.inbox.settle();
+        self.inbox.release_space();
         if self.output.capacity() > ROOM_KEPT {
             self.output = Vec::new();
         }

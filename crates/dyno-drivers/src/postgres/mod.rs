@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! * [`connection`]: state and I/O of one connection, the driver's methods;
-//! * `connect`: opens a connection and logs in; `load`: COPY; [`pipeline`]: several executions
+//! * `connect`: opens a connection and logs in; `bulk`: COPY; [`pipeline`]: several executions
 //!   before their answers are read;
 //! * [`protocol`]: encoding and decoding;
 //! * [`error`]: SQLSTATE to failure kind.
@@ -19,11 +19,11 @@
 //! parse. All other types are text because their binary forms (numeric, timestamps) cost more than
 //! their digits. Unlike in libpq, nothing is described again at each execution.
 
+mod bulk;
 mod connect;
 pub mod connection;
 mod driver;
 pub mod error;
-mod load;
 pub mod pipeline;
 pub mod protocol;
 

@@ -100,7 +100,7 @@ impl Connection {
             pipeline.take(reply);
             pipeline.is_skipping = false;
         }
-        self.inbox.settle();
+        self.inbox.release_space();
         Ok(())
     }
 

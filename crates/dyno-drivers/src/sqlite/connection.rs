@@ -36,7 +36,7 @@ const STEPS_PER_CHECK: i32 = 10_000;
 /// Reasons to end the statements of a connection, shared with SQLite's callbacks and with
 /// interrupters.
 #[derive(Clone, Default)]
-struct Ending(Arc<Shared>);
+struct StatementLimit(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -53,7 +53,7 @@ struct Clock {
     reason: Option<TimedOut>,
 }
 
-impl Ending {
+impl StatementLimit {
     fn of(timeout: &TimeoutPolicy) -> Self {
         let clock = Clock { waiting: Waiting::new(timeout), reason: None };
         Self(Arc::new(Shared { clock: Some(Mutex::new(clock)), ..Shared::default() }))
@@ -103,23 +103,23 @@ impl Ending {
     /// and, with a timeout, during statements.
     fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> Result<()> {
         if self.0.clock.is_some() {
-            let ending = self.clone();
-            let handler = Some(move || ending.is_over());
+            let limit = self.clone();
+            let handler = Some(move || limit.is_over());
             connection.progress_handler(STEPS_PER_CHECK, handler).map_err(failure)?;
         }
-        let (ending, mut left) = (self.clone(), busy);
+        let (limit, mut left) = (self.clone(), busy);
         let handler = move |tries: i32| {
             let tries = usize::try_from(tries).unwrap_or_default();
             if tries == 0 {
-                left = if ending.is_late() { busy.min(REST) } else { busy };
+                left = if limit.is_late() { busy.min(REST) } else { busy };
             }
-            let pause =
+            let delay =
                 Duration::from_millis(BUSY_PAUSES[tries.min(BUSY_PAUSES.len() - 1)]).min(left);
-            left -= pause;
-            if pause.is_zero() || ending.is_over() {
+            left -= delay;
+            if delay.is_zero() || limit.is_over() {
                 return false;
             }
-            std::thread::sleep(pause);
+            std::thread::sleep(delay);
             true
         };
         connection.busy_handler(Some(handler)).map_err(failure)
@@ -130,7 +130,7 @@ impl Ending {
 pub struct Connection {
     /// `None` when closed.
     database: Option<Database>,
-    ending: Ending,
+    limit: StatementLimit,
     /// How long a statement waits for another connection's lock, unless the connection's pragma was
     /// read or set.
     busy: Option<Duration>,
@@ -260,7 +260,7 @@ impl Connection {
         connection: &rusqlite::Connection,
         sql: &str,
         deadline: Instant,
-        ending: &Ending,
+        limit: &StatementLimit,
     ) -> Result<()> {
         loop {
             let done = run_text(connection, sql, &mut crate::Discard);
@@ -269,7 +269,7 @@ impl Connection {
                 Err(failure)
                     if failure.kind == FailureKind::Busy
                         && Instant::now() < deadline
-                        && !ending.is_over() =>
+                        && !limit.is_over() =>
                 {
                     std::thread::sleep(SETUP_PAUSE);
                 }
@@ -389,13 +389,13 @@ impl Driver for Connection {
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut connection = Self::open(target)?;
-        let ending = match io {
-            Io::WithTimeout(timeout) => Ending::of(timeout),
-            Io::Blocking | Io::Reactor(_) => Ending::default(),
+        let limit = match io {
+            Io::WithTimeout(timeout) => StatementLimit::of(timeout),
+            Io::Blocking | Io::Reactor(_) => StatementLimit::default(),
         };
-        ending.watch(&mut connection, BUSY_TIMEOUT.min(target.connect_timeout))?;
+        limit.watch(&mut connection, BUSY_TIMEOUT.min(target.connect_timeout))?;
         for sql in &target.session_setup {
-            Self::set_up(&connection, sql, deadline, &ending)?;
+            Self::set_up(&connection, sql, deadline, &limit)?;
         }
         let mut busy = BUSY_TIMEOUT;
         if target.session_setup.iter().any(|sql| is_about_waiting(sql)) {
@@ -403,10 +403,10 @@ impl Driver for Connection {
                 connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
             busy = Duration::from_millis(reported.map_err(failure)?.into());
         }
-        ending.watch(&mut connection, busy)?;
+        limit.watch(&mut connection, busy)?;
         let database = Database::new(connection, |_| Prepared(Vec::new()));
         let is_simple = target.query_mode == QueryMode::Simple;
-        Ok(Self { database: Some(database), ending, busy: Some(busy), is_simple, text: Vec::new() })
+        Ok(Self { database: Some(database), limit, busy: Some(busy), is_simple, text: Vec::new() })
     }
 
     fn identity(&self) -> Identity {
@@ -439,7 +439,7 @@ impl Driver for Connection {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        self.ending.ask();
+        self.limit.ask();
         let mut text = std::mem::take(&mut self.text);
         let outcome = self.database()?.with_dependent_mut(|connection, prepared| {
             match prepared.0.get_mut(statement.0 as usize) {
@@ -465,11 +465,11 @@ impl Driver for Connection {
             }
         });
         self.text = text;
-        self.ending.explained(outcome)
+        self.limit.explained(outcome)
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        self.ending.ask();
+        self.limit.ask();
         let busy = if is_about_waiting(sql) { self.busy.take() } else { None };
         let connection = self.database()?.borrow_owner();
         if let Some(busy) = busy {
@@ -477,13 +477,13 @@ impl Driver for Connection {
             connection.busy_timeout(busy).map_err(failure)?;
         }
         let outcome = run_text(connection, sql, sink).map_err(failure);
-        self.ending.explained(outcome)
+        self.limit.explained(outcome)
     }
 
     /// Inserts row by row with one prepared statement in one transaction (the caller's, if one is
     /// open).
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        self.ending.ask();
+        self.limit.ask();
         let connection = self.database()?.borrow_owner();
         if !connection.is_autocommit() {
             return Self::insert_all(connection, load, rows);
@@ -508,9 +508,9 @@ impl Driver for Connection {
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         let handle = self.database.as_ref()?.borrow_owner().get_interrupt_handle();
-        let ending = self.ending.clone();
+        let limit = self.limit.clone();
         Some(Box::new(move || {
-            ending.0.is_interrupted.store(true, Ordering::Relaxed);
+            limit.0.is_interrupted.store(true, Ordering::Relaxed);
             handle.interrupt();
         }))
     }

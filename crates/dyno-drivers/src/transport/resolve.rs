@@ -45,12 +45,12 @@ pub(crate) async fn addresses(
 /// Runs a blocking function in a separate thread, which is abandoned when its result is no longer
 /// needed.
 fn in_own_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
+    task: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Receiver<T>> {
     let (answer, answered) = channel();
     std::thread::Builder::new()
         .name("dyno-resolver".to_owned())
-        .spawn(move || answer.send(work()))?;
+        .spawn(move || answer.send(task()))?;
     Ok(answered)
 }
 

@@ -40,7 +40,7 @@ fn a_hanging_statement_is_ended_by_breaking_its_connection() {
         });
         let interrupt = take.recv().expect("the client connects");
         // All answers but the last were sent; the next statement hangs.
-        while server.counts().statements_total() < 20 && !client.is_finished() {
+        while server.counters().statements_total() < 20 && !client.is_finished() {
             std::thread::yield_now();
         }
         interrupt_until_ended(&client, &interrupt);

@@ -31,7 +31,7 @@ fn a_host_name_is_resolved_anew_for_every_connection() {
         fs::write(&hosts, format!("{} {NAME}\n", server.local_addr.ip())).unwrap();
         let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).unwrap();
         block_on(connection.query("COMMIT", &mut Discard)).unwrap();
-        assert_eq!(server.counts().statements(StatementKind::Commit), 1, "{}", server.local_addr);
+        assert_eq!(server.counters().statements(StatementKind::Commit), 1, "{}", server.local_addr);
     }
 }
 

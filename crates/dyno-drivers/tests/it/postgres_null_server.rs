@@ -52,8 +52,8 @@ fn every_mode_is_decoded_and_counted() {
         "bench".clone_into(&mut target.user);
         target.query_mode = mode;
         let statements = block_on(converse(&target)).unwrap();
-        assert!(server.counts().statements_total() >= statements, "{mode:?}");
-        assert_eq!(server.counts().rows_loaded(), 100_000, "{mode:?}");
+        assert!(server.counters().statements_total() >= statements, "{mode:?}");
+        assert_eq!(server.counters().rows_loaded(), 100_000, "{mode:?}");
         server.stop().unwrap();
     }
 }

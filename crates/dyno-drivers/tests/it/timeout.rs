@@ -163,7 +163,7 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
         });
         // Its own connection, and two health checks of the server.
         let until = Instant::now() + LONG;
-        while server.counts().connections() < 3 {
+        while server.counters().connections() < 3 {
             assert!(Instant::now() < until, "{engine}: nobody looked whether the server is well");
             assert!(!asking.is_finished(), "{engine}: it did not wait on");
             std::thread::yield_now();
@@ -269,7 +269,7 @@ fn user_statements_have_no_timeout_but_can_be_interrupted() {
             move || ask(&target, timeout, "CREATE INDEX i ON t (c)")
         });
         // Its own connection; then the maximum time for a list of settings.
-        while server.counts().connections() < 1 {
+        while server.counters().connections() < 1 {
             std::thread::yield_now();
         }
         let short = Target { connect_timeout: Duration::from_millis(200), ..target.clone() };

@@ -1,6 +1,6 @@
 //! The load generator's measurements of itself: CPU time, wake-ups, memory.
 
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_drivers::transport::ReactorCounters;
 use dyno_model::latency;
 use dyno_model::record::WorkerRecord;
@@ -33,7 +33,7 @@ pub(crate) struct WorkerMeter {
 
 impl WorkerMeter {
     /// Starts the meter; called on the worker's thread when it starts working.
-    pub(crate) fn start(window: &Window) -> Self {
+    pub(crate) fn start(window: &MeasurementWindow) -> Self {
         Self {
             cpu_at_open: cpu(ClockId::ThreadCPUTime),
             queued_at_open: queued(),
@@ -45,7 +45,7 @@ impl WorkerMeter {
     }
 
     /// Called after each turn of the event loop: records the time at which the window opens.
-    pub(crate) fn record_opening(&mut self, window: &Window) {
+    pub(crate) fn record_opening(&mut self, window: &MeasurementWindow) {
         self.has_just_opened = false;
         if !self.is_open && window.now() >= window.opens() {
             self.is_open = true;
@@ -65,7 +65,7 @@ impl WorkerMeter {
     /// window opened, if it has one.
     pub(crate) fn finish(
         &self,
-        window: &Window,
+        window: &MeasurementWindow,
         clients: u32,
         statements: u64,
         counters: Option<&ReactorCounters>,
@@ -158,10 +158,10 @@ pub(crate) fn memory_peak() -> u64 {
 }
 
 /// The 99th percentile of wake-up lags (nearest rank); 0 when there are none.
-pub(crate) fn lag_p99(mut lags: Vec<u64>) -> u64 {
-    if lags.is_empty() {
+pub(crate) fn wakeup_lag_p99(mut wakeup_lags: Vec<u64>) -> u64 {
+    if wakeup_lags.is_empty() {
         return 0;
     }
-    lags.sort_unstable();
-    lags[latency::rank(lags.len() as u64, 99.0) as usize - 1]
+    wakeup_lags.sort_unstable();
+    wakeup_lags[latency::rank(wakeup_lags.len() as u64, 99.0) as usize - 1]
 }

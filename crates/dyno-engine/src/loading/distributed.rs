@@ -1,8 +1,10 @@
 //! Loading by several generators: each fills a range of every table, and the coordinator creates
 //! the tables before, and counts their rows and builds their indexes after.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
-use super::load::{load, with_filled};
+use super::data_set::{load_data, with_filled};
+use super::filling::{
+    LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, timeout_policy,
+};
 use crate::workload::{TableDefinition, count_rows};
 use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::event::Listener;
@@ -24,7 +26,7 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// The generators that load a data set.
 pub trait Loaders {
     /// Number of generators.
-    fn number(&self) -> usize;
+    fn generators(&self) -> usize;
 
     /// Hands out the ranges of rows that each generator loads.
     fn assign(&self, ranges: Vec<Vec<RowRange>>);
@@ -33,7 +35,7 @@ pub trait Loaders {
     ///
     /// # Errors
     /// When a generator is lost.
-    fn next(&self, wait: Duration) -> std::result::Result<Option<(usize, LoadReport)>, Reason>;
+    fn next(&self, wait: Duration) -> std::result::Result<Option<(usize, LoadingReport)>, Reason>;
 
     /// The reason, with the name of the generator that reports it.
     fn failure_of(&self, generator: usize, reason: Reason) -> Reason;
@@ -42,7 +44,7 @@ pub trait Loaders {
 /// A report of a generator that loads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LoadReport {
+pub enum LoadingReport {
     /// Number of rows that it has loaded.
     Rows(u64),
     /// Its range of this table is complete.
@@ -53,14 +55,14 @@ pub enum LoadReport {
 
 /// Why data could not be loaded.
 #[derive(Debug, Clone, PartialEq)]
-pub enum LoadError {
+pub enum LoadingError {
     /// An operation of this process failed.
     Failed(OperationFailure),
     /// A generator failed or was lost.
     Generator(Reason),
 }
 
-impl From<OperationFailure> for LoadError {
+impl From<OperationFailure> for LoadingError {
     fn from(failure: OperationFailure) -> Self {
         Self::Failed(failure)
     }
@@ -85,22 +87,22 @@ pub fn loaders_of_each(clients: u32, generators: usize) -> usize {
     (LOADERS.max(clients as usize) / generators.max(1)).clamp(1, LOADERS)
 }
 
-/// As [`load`], but the generators fill the tables. Data that is too small to be divided is loaded
-/// by this process. After an error, the generators may still be loading: the caller ends them.
+/// As [`load_data`], but the generators fill the tables. Data that is too small to be divided is
+/// loaded by this process. After an error, the generators may still be loading: the caller ends
+/// them.
 ///
-/// # Errors
-/// As [`load`], and when a generator fails or is lost, or a table does not have the number of rows
-/// that it should have.
-pub fn load_distributed(
+/// # Errors As [`load_data`], and when a generator fails or is lost, or a table does not have the
+/// number of rows that it should have.
+pub fn load_data_distributed(
     loading: &Loading<'_>,
     loaders: &dyn Loaders,
     listener: &mut dyn Listener,
-) -> std::result::Result<u64, LoadError> {
-    let ranges = ranges_by_generator(&loading.data.tables(), loaders.number());
+) -> std::result::Result<u64, LoadingError> {
+    let ranges = ranges_by_generator(&loading.data.tables(), loaders.generators());
     let engine = loading.target.engine;
     let is_accessible = engine.is_server() && engine.keeps_data();
     if !is_accessible || ranges.iter().filter(|ranges| !ranges.is_empty()).count() < 2 {
-        return Ok(load(loading, listener)?);
+        return Ok(load_data(loading, listener)?);
     }
     with_filled(loading, listener, |tables, progress| {
         fill_by_generators(loading, loaders, ranges, tables, progress)
@@ -115,7 +117,7 @@ fn fill_by_generators(
     ranges: Vec<Vec<RowRange>>,
     tables: &[TableDefinition],
     progress: &mut dyn FnMut(u64),
-) -> std::result::Result<(), LoadError> {
+) -> std::result::Result<(), LoadingError> {
     let mut remaining_ranges = vec![0; tables.len()];
     ranges.iter().flatten().for_each(|range| remaining_ranges[range.table] += 1);
     let mut rows = vec![0; ranges.len()];
@@ -132,12 +134,12 @@ fn fill_by_generators(
             {
                 if loading.interrupts.load(Ordering::Relaxed) > 0 {
                     let message = "loading was interrupted";
-                    return Err(LoadError::Failed(FailureKind::Cancelled.failure(message)));
+                    return Err(LoadingError::Failed(FailureKind::Cancelled.failure(message)));
                 }
-                let report = loaders.next(CHECK_INTERVAL).map_err(LoadError::Generator)?;
+                let report = loaders.next(CHECK_INTERVAL).map_err(LoadingError::Generator)?;
                 match report {
-                    Some((from, LoadReport::Rows(done))) => rows[from] = done,
-                    Some((from, LoadReport::Filled(table))) => {
+                    Some((from, LoadingReport::Rows(done))) => rows[from] = done,
+                    Some((from, LoadingReport::Filled(table))) => {
                         match remaining_ranges.get_mut(table) {
                             Some(1) => {
                                 remaining_ranges[table] = 0;
@@ -146,12 +148,14 @@ fn fill_by_generators(
                             Some(ranges) if *ranges > 1 => *ranges -= 1,
                             _ => {
                                 let reason = "it reported a table of another data set".into();
-                                return Err(LoadError::Generator(loaders.failure_of(from, reason)));
+                                return Err(LoadingError::Generator(
+                                    loaders.failure_of(from, reason),
+                                ));
                             }
                         }
                     }
-                    Some((from, LoadReport::Failed(reason))) => {
-                        return Err(LoadError::Generator(loaders.failure_of(from, reason)));
+                    Some((from, LoadingReport::Failed(reason))) => {
+                        return Err(LoadingError::Generator(loaders.failure_of(from, reason)));
                     }
                     None => {}
                 }
@@ -184,7 +188,7 @@ fn finish_tables(
         let Ok(table) = lock(complete).recv() else { break };
         let connection = match &mut connection {
             Some(connection) => connection,
-            none => none.insert(connect(loading.target, &work(loading.target))?),
+            none => none.insert(connect(loading.target, &timeout_policy(loading.target))?),
         };
         finish(connection, &tables[table])?;
     }
@@ -206,7 +210,7 @@ fn finish(connection: &mut Connection, table: &TableDefinition) -> Result<()> {
 }
 
 /// Fills ranges of tables, which exist, with this many connections; what each generator does for
-/// [`load_distributed`].
+/// [`load_data_distributed`].
 ///
 /// # Errors
 /// When the server rejects a statement, or the coordinator is gone ([`FailureKind::Cancelled`]).
@@ -214,11 +218,11 @@ pub fn load_ranges(
     loading: &Loading<'_>,
     ranges: &[RowRange],
     loaders: usize,
-    mut report: impl FnMut(LoadReport),
+    mut report: impl FnMut(LoadingReport),
 ) -> Result<()> {
     let unindexed = |table| TableDefinition { indexes: Vec::new(), ..table };
     let tables: Vec<_> = loading.data.tables().into_iter().map(unindexed).collect();
-    let queue = RangeQueue::new(&tables, 0, ranges, loaders, work(loading.target));
+    let queue = RangeQueue::new(&tables, 0, ranges, loaders, timeout_policy(loading.target));
     let mut unfilled: Vec<usize> = ranges.iter().map(|range| range.table).collect();
     let mut last_report = Instant::now();
     let mut report_progress = || {
@@ -226,11 +230,11 @@ pub fn load_ranges(
         let filled: Vec<usize> = filled;
         if !filled.is_empty() || !unfilled.is_empty() && last_report.elapsed() >= REPORT_INTERVAL {
             last_report = Instant::now();
-            report(LoadReport::Rows(queue.rows_done()));
+            report(LoadingReport::Rows(queue.rows_done()));
         }
         unfilled = rest;
         // The last of these is its last report.
-        filled.into_iter().for_each(|table| report(LoadReport::Filled(table)));
+        filled.into_iter().for_each(|table| report(LoadingReport::Filled(table)));
     };
     fill(loading, &queue, loaders, &mut report_progress)?;
     report_progress();

@@ -39,7 +39,7 @@ pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// The timeout policy of bulk operations: they continue while the server is healthy and the user
 /// does not interrupt. A partial load is useless.
-pub(super) fn work(target: &Target) -> TimeoutPolicy {
+pub(super) fn timeout_policy(target: &Target) -> TimeoutPolicy {
     TimeoutPolicy::for_work(target).hasty()
 }
 
@@ -79,9 +79,9 @@ impl RowRange {
     }
 
     /// Divides it into ranges of about equal length, so many at most.
-    pub(super) fn divided(self, number: u64) -> impl Iterator<Item = Self> {
+    pub(super) fn divided(self, parts: u64) -> impl Iterator<Item = Self> {
         let end = self.first + self.rows;
-        let length = self.rows.div_ceil(number.max(1)).max(ROWS_PER_RANGE_MIN);
+        let length = self.rows.div_ceil(parts.max(1)).max(ROWS_PER_RANGE_MIN);
         let starts = (self.first..end).step_by(length as usize);
         starts.map(move |first| Self { first, rows: length.min(end - first), ..self })
     }
@@ -173,7 +173,7 @@ pub(super) fn fill(
 }
 
 fn loader(loading: &Loading<'_>, queue: &RangeQueue<'_>) -> Result<()> {
-    let work = || {
+    let load_ranges_in_order = || {
         let mut connection = connect(loading.target, &queue.timeout)?;
         loop {
             let Some(range) = lock(&queue.pending).pop() else { break };
@@ -182,7 +182,7 @@ fn loader(loading: &Loading<'_>, queue: &RangeQueue<'_>) -> Result<()> {
         block_on(connection.close());
         Ok(())
     };
-    let result = work();
+    let result = load_ranges_in_order();
     if result.is_err() {
         queue.is_cancelled.store(true, Ordering::Relaxed);
     }

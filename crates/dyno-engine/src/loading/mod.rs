@@ -2,15 +2,15 @@
 //! bulk load interface.
 //!
 //! * `filling`: ranges of rows, loaded by the connections of this process;
-//! * `load`: a whole data set, from its tables to their indexes;
+//! * `data_set`: a whole data set, from its tables to their indexes;
 //! * `distributed`: the same with the ranges divided among several generators.
 
+mod data_set;
 mod distributed;
 mod filling;
-mod load;
 
+pub use data_set::{check_existing, load_data, load_table, report_rejected};
 pub use distributed::{
-    LoadError, LoadReport, Loaders, load_distributed, load_ranges, loaders_of_each,
+    Loaders, LoadingError, LoadingReport, load_data_distributed, load_ranges, loaders_of_each,
 };
 pub use filling::{LOADERS, Loading, RowRange};
-pub use load::{check_existing, load, load_table, report_rejected};

@@ -7,10 +7,10 @@ use super::load_monitor::LoadMonitor;
 use super::partial_result::{AuditState, EndedMeasurement, MeasuredLoad, PartialResult};
 use super::stall::StallDetector;
 use super::start::Start;
-use crate::loading::LoadReport;
+use crate::loading::LoadingReport;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames};
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::ClientSubset;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
@@ -64,7 +64,7 @@ pub struct DistributedLoad<'a, W> {
     /// What starts them.
     pub launcher: LauncherKind,
     /// What all clients do.
-    pub work: W,
+    pub client_work: W,
     /// Where the clients connect.
     pub targets: &'a [Target],
     /// The load of all clients.
@@ -127,7 +127,7 @@ pub enum GeneratorReport {
     /// Its clients have ended.
     Done(Box<PartialResult>),
     /// It loads data, before a trial.
-    Loading(LoadReport),
+    Loading(LoadingReport),
     /// A message of its program for the terminal.
     Message(String),
 }
@@ -139,7 +139,7 @@ struct GeneratorState {
     is_ready: bool,
     /// Its intervals are complete up to this time, nanoseconds since the epoch.
     complete_until: u64,
-    commits: CommitActivity,
+    commit_activity: CommitActivity,
     result: Option<PartialResult>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn measure(
     kinds: &SampleNames,
     generators: &dyn Generators,
     input: &LoadInput<'_>,
-    ready: impl FnOnce() -> Result<Start, TrialError>,
+    common_start: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<(MeasuredLoad, Vec<AuditState>), TrialError> {
     generators.assign(input.growth)?;
@@ -158,7 +158,7 @@ pub(crate) fn measure(
         .with_stages(StageTally::of(input.load));
     let mut coordinator = Coordinator { kinds, generators, input, states, collector };
     coordinator.await_ready(listener)?;
-    let start = ready()?;
+    let start = common_start()?;
     let window = Arc::new(input.window(start.epoch));
     listener.clients_begin(start.epoch.saturating_duration_since(Instant::now()).into());
     let monitor = coordinator.run(&start, &window, listener)?;
@@ -222,7 +222,7 @@ impl Coordinator<'_> {
     fn run(
         &mut self,
         start: &Start,
-        window: &Window,
+        window: &MeasurementWindow,
         listener: &mut dyn Listener,
     ) -> Result<LoadMonitor, TrialError> {
         let (mut monitor, mut stall) = (LoadMonitor::new(), StallDetector::default());
@@ -230,9 +230,10 @@ impl Coordinator<'_> {
         while self.states.iter().any(|it| it.result.is_none()) {
             monitor.check(window, &self.collector, self.input, listener);
             start.propagate_stop(window);
-            let commits = self.states.iter().map(|it| it.commits).reduce(CommitActivity::and);
-            let commits = commits.unwrap_or_default();
-            stall.report(commits.at, || commits, listener);
+            let activity =
+                self.states.iter().map(|it| it.commit_activity).reduce(CommitActivity::and);
+            let activity = activity.unwrap_or_default();
+            stall.report(activity.at, || activity, listener);
             if let (Some(cause), false) = (window.stop_cause(), is_stop_sent) {
                 is_stop_sent = true;
                 self.generators.stop(&cause);
@@ -261,7 +262,7 @@ impl Coordinator<'_> {
         &mut self,
         from: usize,
         report: GeneratorReport,
-        window: &Window,
+        window: &MeasurementWindow,
     ) -> Result<(), TrialError> {
         match report {
             GeneratorReport::Interval(interval) => {
@@ -273,7 +274,7 @@ impl Coordinator<'_> {
                 self.states[from].complete_until = interval.start.0 + interval.length.0;
                 self.collector.merge(&interval);
             }
-            GeneratorReport::Activity(commits) => self.states[from].commits = commits,
+            GeneratorReport::Activity(activity) => self.states[from].commit_activity = activity,
             GeneratorReport::Stopped(cause) => window.stop(match cause {
                 Reason::Interrupted => cause,
                 cause => self.of_generator(from, cause),
@@ -283,7 +284,7 @@ impl Coordinator<'_> {
                     return Err(self.failed(from, "it sent results of another workload"));
                 }
                 // Its clients commit nothing more: the others decide whether commits have stopped.
-                (self.states[from].complete_until, self.states[from].commits.at) =
+                (self.states[from].complete_until, self.states[from].commit_activity.at) =
                     (u64::MAX, u64::MAX);
                 self.states[from].result = Some(*result);
             }
@@ -299,7 +300,7 @@ impl Coordinator<'_> {
     /// Combines the results.
     fn finish(
         mut self,
-        window: Arc<Window>,
+        window: Arc<MeasurementWindow>,
         monitor: &LoadMonitor,
         listener: &mut dyn Listener,
     ) -> (MeasuredLoad, Vec<AuditState>) {
@@ -307,7 +308,7 @@ impl Coordinator<'_> {
         let mut sum = PartialResult::default();
         let mut audit_state = Vec::new();
         let mut summaries = self.generators.summaries();
-        let number = summaries.len() as u32;
+        let generators = summaries.len() as u32;
         for (summary, it) in summaries.iter_mut().zip(std::mem::take(&mut self.states)) {
             let mut result = it.result.expect("all are done");
             result.describe(summary, self.input.load.offered().is_some());
@@ -315,7 +316,7 @@ impl Coordinator<'_> {
                 self.collector.merge_state(&collector);
             }
             let clients = self.input.clients.total;
-            let subset = ClientSubset::new(clients, summary.number, number);
+            let subset = ClientSubset::new(clients, summary.number, generators);
             let statistics = std::mem::take(&mut result.client_statistics);
             self.input.client_statistics.enter(subset.ids, &statistics);
             audit_state.push(std::mem::take(&mut result.audit_state));
@@ -323,7 +324,7 @@ impl Coordinator<'_> {
         }
         let coordinator_cpu = Nanos(user.0 + system.0);
         let interval = self.input.interval;
-        let generators = Some(GeneratorsRecord { parts: summaries, coordinator_cpu, interval });
+        let generators = Some(GeneratorsRecord { summaries, coordinator_cpu, interval });
         let ended = EndedMeasurement {
             input: self.input,
             kinds: self.kinds.clone(),

@@ -3,11 +3,11 @@
 use crate::client_id::ClientId;
 use crate::fatal::Fatal;
 use crate::recording::client_statistics::{ClientStatistics, StatisticsByClient};
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use crate::worker_count::MeasuredWorkers;
 use dyno_model::catalog::Growth;
 use dyno_model::client_group::ClientSubset;
-use dyno_model::counters::{ScriptCounts, TrialCounters};
+use dyno_model::counters::{ScriptCounters, TrialCounters};
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::failure_log::FailureLog;
@@ -102,8 +102,8 @@ impl LoadInput<'_> {
     }
 
     /// The window of these clients, whose warm-up begins at `epoch`.
-    pub(crate) fn window(&self, epoch: Instant) -> Window {
-        Window::new(epoch, self.load, self.growth).of_subset(self.clients)
+    pub(crate) fn window(&self, epoch: Instant) -> MeasurementWindow {
+        MeasurementWindow::new(epoch, self.load, self.growth).of_subset(self.clients)
     }
 
     /// The event that reports the beginning of a phase.
@@ -173,21 +173,21 @@ pub struct LoadRecord {
     /// Length of the measured window: the configured duration if there is one, otherwise the time
     /// until the last counted answer. A window that was stopped early ends with its last answer, at
     /// the latest after the configured duration.
-    pub measured: Nanos,
+    pub window_length: Nanos,
     /// From the window's opening until the last client had ended, stragglers included.
     pub elapsed: Nanos,
     /// Counters of the measured window.
     pub counters: TrialCounters,
     /// Counters that scripts maintain themselves; no other figure includes them.
-    pub counts: ScriptCounts,
+    pub script_counters: ScriptCounters,
     /// The first failure of each kind; as in [`TrialRecord::failures`].
     pub failures: FailureLog,
     /// Response times of committed transactions.
     pub response_times: Histogram<u64>,
     /// Summary of [`Self::response_times`].
-    pub transaction: LatencySummary,
+    pub transaction_latency: LatencySummary,
     /// Sum and extremes of the same times, exact.
-    pub latency: ExactLatency,
+    pub exact_latency: ExactLatency,
     /// Response times of successful statements, per kind that occurred.
     pub statements: Vec<StatementLatency>,
     /// Results of the transactions of each name; as in [`TrialRecord::transactions`].
@@ -200,8 +200,8 @@ pub struct LoadRecord {
     pub open_loop: Option<OpenLoop>,
     /// Results of each stage; as in [`TrialRecord::stages`].
     pub stages: Vec<StageRecord>,
-    /// Work done in the window; as in [`TrialRecord::work`].
-    pub work: Option<f64>,
+    /// As [`TrialRecord::weighted_commits`].
+    pub weighted_commits: Option<f64>,
     /// Measurements of the load generator itself.
     pub generator: GeneratorRecord,
     /// As [`TrialRecord::generators`].
@@ -221,7 +221,7 @@ impl LoadRecord {
     /// As [`TrialRecord::throughput`].
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        record::throughput(self.work, self.counters.committed, self.measured)
+        record::throughput(self.weighted_commits, self.counters.committed, self.window_length)
     }
 
     /// The record of a trial that consists of this measurement only: without loading, audit or
@@ -237,16 +237,16 @@ impl LoadRecord {
             trial,
             started_at,
             server_version,
-            measured: self.measured,
+            window_length: self.window_length,
             connecting: self.connecting,
             counters: self.counters.clone(),
-            transaction: self.transaction,
+            transaction_latency: self.transaction_latency,
             statements: self.statements.clone(),
             transactions: self.transactions.clone(),
             longest_gap: Some(self.longest_gap),
             open_loop: self.open_loop,
             stages: self.stages.clone(),
-            work: self.work,
+            weighted_commits: self.weighted_commits,
             generator: self.generator.clone(),
             generators: self.generators.clone(),
             failures: self.failures.clone(),

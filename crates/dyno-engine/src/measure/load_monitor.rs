@@ -3,7 +3,7 @@
 use super::load::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
 use crate::recording::Collector;
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
@@ -35,7 +35,7 @@ impl LoadMonitor {
 
     pub(super) fn check(
         &mut self,
-        window: &Window,
+        window: &MeasurementWindow,
         collector: &Collector,
         input: &LoadInput<'_>,
         listener: &mut dyn Listener,
@@ -77,7 +77,12 @@ impl LoadMonitor {
     }
 }
 
-fn progress(window: &Window, collector: &Collector, input: &LoadInput<'_>, now: u64) -> Event {
+fn progress(
+    window: &MeasurementWindow,
+    collector: &Collector,
+    input: &LoadInput<'_>,
+    now: u64,
+) -> Event {
     let (done, total, unit) = match input.load.stop {
         StopRule::Transactions(count) => (collector.committed, count, ProgressUnit::Transactions),
         StopRule::TransactionsPerClient(count) => {

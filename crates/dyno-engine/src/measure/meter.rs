@@ -1,7 +1,7 @@
 //! The interface through which a script reports its measurements; the script runs its own loop.
 //!
 //! Each client of a script runs on its own thread and may block. The thread connects, prepares
-//! whatever it needs, calls [`Meter::ready`], and then runs its loop:
+//! whatever it needs, calls [`Meter::await_start`], and then runs its loop:
 //!
 //! ```text
 //!   while meter.begin_event() {
@@ -21,7 +21,7 @@ use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::{SMALL_BATCH, StatementOk, UNNAMED};
 use crate::recording::{Recorder, SampleNames, SharedRecorder};
 use crate::session::COMMIT;
-use crate::window::{Period, Window};
+use crate::window::{MeasurementWindow, Period};
 use dyno_model::counters::{OutcomeClass, ScriptCounter};
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::Failed;
@@ -44,7 +44,7 @@ pub trait Script: Send + Sync + 'static {
     fn kinds(&self) -> Vec<&'static str>;
 
     /// Indexes in [`Self::kinds`] of the kinds that are a COMMIT.
-    fn commits(&self) -> Vec<usize> {
+    fn commit_kinds(&self) -> Vec<usize> {
         self.kinds()
             .iter()
             .enumerate()
@@ -63,7 +63,11 @@ pub trait Script: Send + Sync + 'static {
 
 /// The kinds of statements of a script that have separate figures.
 pub(crate) fn kinds(script: &impl Script) -> SampleNames {
-    SampleNames { statements: script.kinds(), commits: script.commits(), ..SampleNames::default() }
+    SampleNames {
+        statements: script.kinds(),
+        commit_kinds: script.commit_kinds(),
+        ..SampleNames::default()
+    }
 }
 
 /// Why a script cannot continue, as reported by the script.
@@ -93,10 +97,10 @@ enum EventState {
     /// It may start an event; the time of the event begins here.
     Admitted(u64),
     /// In an event whose time began at `start`; in an open loop, the client works on it only since
-    /// `begun`.
+    /// `run_start`.
     Running {
         start: u64,
-        begun: u64,
+        run_start: u64,
     },
 }
 
@@ -107,11 +111,11 @@ pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
     client_statistics: Arc<StatisticsByClient>,
-    reports: Sender<WorkerMessage>,
-    start_receiver: Receiver<Arc<Window>>,
+    messages: Sender<WorkerMessage>,
+    start_receiver: Receiver<Arc<MeasurementWindow>>,
     interrupters: Arc<Interrupters>,
-    started: Arc<OnceLock<(Arc<Window>, WorkerMeter)>>,
-    window: Arc<Window>,
+    started: Arc<OnceLock<(Arc<MeasurementWindow>, WorkerMeter)>>,
+    window: Arc<MeasurementWindow>,
     /// Open loop.
     arrivals: Option<Arc<Arrivals>>,
     is_ready: bool,
@@ -123,9 +127,9 @@ pub struct Meter {
     /// When the last event ended, nanoseconds since the epoch.
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
-    admitted: u64,
+    measured_events: u64,
     /// Events that the client requested.
-    requested: u64,
+    events_requested: u64,
     /// Seed of the client's think times.
     seed: u64,
 }
@@ -133,8 +137,8 @@ pub struct Meter {
 impl Meter {
     /// Reports that the client is ready, and waits until all are. Returns false if the run was
     /// called off; no event may begin then.
-    pub fn ready(&mut self) -> bool {
-        let _ = self.reports.send(WorkerMessage::Ready);
+    pub fn await_start(&mut self) -> bool {
+        let _ = self.messages.send(WorkerMessage::Ready);
         let Ok(window) = self.start_receiver.recv() else { return false };
         window.await_epoch();
         self.last_end = window.now();
@@ -164,21 +168,23 @@ impl Meter {
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
-        let (arrivals, window, counted) = (self.arrivals.as_deref(), &self.window, self.admitted);
-        let pause = think_time(window.think(), self.seed, self.client, self.requested);
-        self.requested += 1;
-        let next = NextStart::new(arrivals, window, self.client, (self.last_end, pause), counted);
+        let (arrivals, window, measured_count) =
+            (self.arrivals.as_deref(), &self.window, self.measured_events);
+        let wait = think_time(window.think(), self.seed, self.client, self.events_requested);
+        self.events_requested += 1;
+        let next =
+            NextStart::new(arrivals, window, self.client, (self.last_end, wait), measured_count);
         if let Some(until) = next.wait_until(window) {
             sleep_until(until, window);
         }
-        let begun = next.begin(arrivals, window, counted);
-        let Some(TransactionStart { start, period, client_was_idle }) = begun else {
+        let next = next.begin(arrivals, window, measured_count);
+        let Some(TransactionStart { start, period, client_was_idle }) = next else {
             self.period = self.period_of(self.last_end);
             self.state = EventState::NotStarted;
             return false;
         };
         (self.period, self.client_was_idle) = (period, client_was_idle);
-        self.admitted += u64::from(period.is_measured());
+        self.measured_events += u64::from(period.is_measured());
         self.state = EventState::Admitted(start);
         true
     }
@@ -203,28 +209,28 @@ impl Meter {
 
     #[inline]
     fn begin(&mut self, start: u64) {
-        let begun = if self.arrivals.is_some() { self.window.now() } else { start };
+        let run_start = if self.arrivals.is_some() { self.window.now() } else { start };
         let period = self.period;
         let client_was_idle = std::mem::take(&mut self.client_was_idle);
         self.recorder.record(|recorder| {
             recorder.started(UNNAMED, period);
             if client_was_idle {
-                recorder.record_start_delay(begun, begun.saturating_sub(start), period);
+                recorder.record_start_delay(run_start, run_start.saturating_sub(start), period);
             }
         });
-        self.state = EventState::Running { start, begun };
+        self.state = EventState::Running { start, run_start };
     }
 
     /// Ends the event and counts it as a committed transaction. Has no effect outside an event.
     #[inline]
     pub fn end_event(&mut self) {
-        let EventState::Running { start, begun } = self.state else { return };
+        let EventState::Running { start, run_start } = self.state else { return };
         let (window, period) = (&self.window, self.period);
         // The clock is read while the lock is held: the coordinator then sees every event that
         // ended before it takes the lock.
         let end = self.recorder.record(|recorder| {
             let end = window.now();
-            recorder.committed(UNNAMED, start, end, window.measured_share(begun, end), period);
+            recorder.committed(UNNAMED, start, end, window.measured_share(run_start, end), period);
             end
         });
         if period.is_measured() {
@@ -267,22 +273,22 @@ impl Meter {
 
     /// Counts a successful statement; times are those that [`Self::now`] returns.
     #[inline]
-    pub fn statement(&mut self, kind: u16, start: u64, end: u64, class: OutcomeClass) {
+    pub fn statement(&mut self, kind_index: u16, start: u64, end: u64, class: OutcomeClass) {
         let duration = end.saturating_sub(start);
         let end = if self.is_ready { end } else { 0 };
-        let answered = StatementOk { kind, end, duration, rows: 0, class };
+        let answered = StatementOk { kind_index, end, duration, rows: 0, class };
         let period = self.period;
         self.recorder.record(|recorder| {
-            recorder.statement_sent(kind, period);
+            recorder.statement_sent(kind_index, period);
             recorder.statement_ok(&answered, period);
         });
     }
 
     /// Counts a statement that returned an error.
-    pub fn statement_failed(&mut self, kind: u16) {
+    pub fn statement_failed(&mut self, kind_index: u16) {
         self.record(|recorder, now, period| {
-            recorder.statement_sent(kind, period);
-            recorder.statement_failed(kind, now, period);
+            recorder.statement_sent(kind_index, period);
+            recorder.statement_failed(kind_index, now, period);
         });
     }
 
@@ -306,8 +312,8 @@ impl Meter {
     }
 
     /// Adds to a counter that the script maintains itself.
-    pub fn count(&mut self, counter: ScriptCounter, n: u64) {
-        self.record(|recorder, now, period| recorder.counted(counter, n, now, period));
+    pub fn add_to_counter(&mut self, counter: ScriptCounter, n: u64) {
+        self.record(|recorder, now, period| recorder.add_to_counter(counter, n, now, period));
     }
 
     fn record(&self, write: impl FnOnce(&mut Recorder, u64, Period)) {
@@ -325,7 +331,7 @@ impl Meter {
     pub fn counter(&self, counter: ScriptCounter) -> u64 {
         self.recorder.record(|recorder| {
             let counters = &recorder.counters;
-            let measured = match counter {
+            let measured_count = match counter {
                 ScriptCounter::Events => counters.committed,
                 ScriptCounter::Reads => counters.outcomes.reads,
                 ScriptCounter::Writes => counters.outcomes.writes,
@@ -333,7 +339,7 @@ impl Meter {
                 ScriptCounter::Errors => counters.statement_errors(),
                 ScriptCounter::Reconnects => counters.reconnects,
             };
-            measured + recorder.counts.get(counter)
+            measured_count + recorder.script_counters.get(counter)
         })
     }
 
@@ -379,7 +385,7 @@ impl Drop for Meter {
 }
 
 /// Blocks until a time, or until nothing starts any more.
-fn sleep_until(until: u64, window: &Window) {
+fn sleep_until(until: u64, window: &MeasurementWindow) {
     let mut now = window.now();
     while now < until.min(window.admission_ends()) {
         std::thread::sleep(Duration::from_nanos(until - now).min(STOP_CHECK_INTERVAL));
@@ -425,24 +431,24 @@ fn run_client<S: Script>(
         precise_timers();
     }
     let started = Arc::new(OnceLock::new());
-    let (reports, recorder) = (channels.reports.clone(), channels.recorder.inner());
+    let (messages, recorder) = (channels.messages.clone(), channels.recorder.inner());
     let meter = Meter {
         client,
         recorder: channels.recorder,
         client_statistics,
-        reports: channels.reports,
+        messages: channels.messages,
         start_receiver: channels.start_receiver,
         interrupters: channels.interrupters,
         started: Arc::clone(&started),
-        window: Arc::new(Window::closed()),
+        window: Arc::new(MeasurementWindow::closed()),
         arrivals,
         is_ready: false,
         period: first,
         client_was_idle: false,
         state: EventState::NotStarted,
         last_end: 0,
-        admitted: 0,
-        requested: 0,
+        measured_events: 0,
+        events_requested: 0,
         seed,
     };
     let outcome = script.run(client, meter);
@@ -450,14 +456,14 @@ fn run_client<S: Script>(
         let message = outcome
             .map_or_else(|problem| problem.0, |()| "the script ended before it was ready".into());
         // If the run was called off meanwhile, the receiver is gone.
-        let _ = reports.send(WorkerMessage::InitFailed(client, message));
+        let _ = messages.send(WorkerMessage::InitFailed(client, message));
         return WorkerReport::default();
     };
     if let Err(problem) = outcome
         && !window.is_cut(window.now())
     {
         window.stop(problem.0.clone().into());
-        let _ = reports
+        let _ = messages
             .send(WorkerMessage::Fatal(Fatal { client, cause: FatalCause::Script(problem.0) }));
     }
     let statements = lock(&recorder).statements_sent();

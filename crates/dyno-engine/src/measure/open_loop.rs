@@ -2,7 +2,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::recording::Collector;
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::counters::TrialCounters;
 
 /// Adds the ages of arrivals of which there is no sample to those that did not commit, and returns
@@ -10,7 +10,7 @@ use dyno_model::counters::TrialCounters;
 /// worker had ended.
 pub(super) fn add_unsampled_arrivals(
     arrivals: &Arrivals,
-    window: &Window,
+    window: &MeasurementWindow,
     collector: &mut Collector,
     counters: &TrialCounters,
     ended: u64,

@@ -9,8 +9,8 @@ use crate::recording::client_statistics::ClientStatistics;
 use crate::recording::collector::CollectorState;
 use crate::recording::stages::StageTally;
 use crate::recording::{Collector, SampleNames, Totals};
-use crate::window::Window;
-use dyno_model::counters::{ScriptCounts, TrialCounters};
+use crate::window::MeasurementWindow;
+use dyno_model::counters::{ScriptCounters, TrialCounters};
 use dyno_model::event::Listener;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::latency::LatencySummary;
@@ -36,7 +36,7 @@ pub struct PartialResult {
     pub(crate) ended: u64,
     pub(crate) counters: TrialCounters,
     pub(crate) totals: Totals,
-    pub(crate) counts: ScriptCounts,
+    pub(crate) script_counters: ScriptCounters,
     pub(crate) failures: FailureLog,
     /// Open loop: arrivals of the window that no client started.
     pub(crate) unstarted: u64,
@@ -74,7 +74,7 @@ impl PartialResult {
         self.ended = self.ended.max(other.ended);
         self.counters.add(&other.counters);
         self.totals.add(&other.totals);
-        self.counts.add(&other.counts);
+        self.script_counters.add(&other.script_counters);
         self.failures.add(&other.failures);
         self.unstarted += other.unstarted;
         self.generator.add(other.generator);
@@ -117,7 +117,7 @@ impl PartialResult {
 pub(crate) struct EndedMeasurement<'a> {
     pub(crate) input: &'a LoadInput<'a>,
     pub(crate) kinds: SampleNames,
-    pub(crate) window: Arc<Window>,
+    pub(crate) window: Arc<MeasurementWindow>,
     pub(crate) collector: Collector,
     pub(crate) result: PartialResult,
     /// The generators, where there are several.
@@ -128,7 +128,7 @@ pub(crate) struct EndedMeasurement<'a> {
 pub(crate) struct MeasuredLoad {
     pub(crate) record: LoadRecord,
     pub(crate) totals: Totals,
-    pub(crate) window: Arc<Window>,
+    pub(crate) window: Arc<MeasurementWindow>,
 }
 
 impl EndedMeasurement<'_> {
@@ -221,19 +221,23 @@ impl EndedMeasurement<'_> {
     fn record(self, open_loop: Option<OpenLoop>, length: u64) -> LoadRecord {
         let Self { input, kinds, window, collector, result, generators } = self;
         let totals = &result.totals;
-        let named: Vec<_> =
-            totals.by_name.iter().map(|name| work(&window, input.load, name.work)).collect();
+        let named: Vec<_> = totals
+            .by_name
+            .iter()
+            .map(|name| weighted_commits(&window, input.load, name.weighted_commits))
+            .collect();
         let gaps = collector.longest_gaps(length);
-        let commits = |all: &[u64]| kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();
+        let sum_of_commit_kinds =
+            |all: &[u64]| kinds.commit_kinds.iter().filter_map(|kind| all.get(*kind)).sum();
         LoadRecord {
             connecting: result.connecting,
-            measured: Nanos(length),
+            window_length: Nanos(length),
             elapsed: Nanos(result.ended.saturating_sub(window.opens())),
-            counts: result.counts,
+            script_counters: result.script_counters,
             failures: result.failures,
             response_times: collector.response_times.clone(),
-            transaction: LatencySummary::from(&collector.response_times),
-            latency: collector.latency,
+            transaction_latency: LatencySummary::from(&collector.response_times),
+            exact_latency: collector.latency,
             statements: collector.statements(),
             transactions: collector.transactions(&named, input.load.is_open()),
             client_statistics: input.client_statistics.iter().collect(),
@@ -242,7 +246,7 @@ impl EndedMeasurement<'_> {
             longest_gap: gaps.first().copied().unwrap_or_default(),
             open_loop,
             stages: collector.stages.as_ref().map(StageTally::records).unwrap_or_default(),
-            work: work(&window, input.load, totals.work),
+            weighted_commits: weighted_commits(&window, input.load, totals.weighted_commits),
             facts: Facts {
                 steal: result.steal,
                 is_debug_build: result.is_debug_build,
@@ -251,8 +255,8 @@ impl EndedMeasurement<'_> {
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_total: totals.committed,
                 unfinished_total: totals.unfinished(),
-                commits_sent_total: commits(&totals.sent),
-                commits_failed_total: commits(&totals.refused),
+                commits_sent_total: sum_of_commit_kinds(&totals.sent),
+                commits_failed_total: sum_of_commit_kinds(&totals.refused),
                 ..Facts::default()
             },
             fatal: result.fatal,
@@ -263,9 +267,9 @@ impl EndedMeasurement<'_> {
     }
 }
 
-/// Work done in the window if the window has a fixed length. Stop rules by count end with the last
-/// answer, as does a trial that was stopped early.
-fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
+/// The weighted commits of the window if it has a fixed length. Stop rules by count end with the
+/// last answer, as does a trial that was stopped early.
+fn weighted_commits(window: &MeasurementWindow, load: &LoadPlan, done: f64) -> Option<f64> {
     (matches!(load.stop, StopRule::Duration(_)) && !window.is_shortened()).then_some(done)
 }
 

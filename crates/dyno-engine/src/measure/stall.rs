@@ -50,13 +50,13 @@ impl StallDetector {
         }
         let before = std::mem::replace(&mut self.activity, read_activity());
         if self.is_stalled {
-            self.is_stalled = self.activity.commits == before.commits;
+            self.is_stalled = self.activity.committed == before.committed;
             return (!self.is_stalled).then_some(None);
         }
-        let CommitActivity { commits, last, .. } = self.activity;
+        let CommitActivity { committed, last, .. } = self.activity;
         // With fewer commits, the usual rate is unknown.
-        self.is_stalled =
-            commits as f64 >= STALL_TIMES_MEAN && is_stall(now.saturating_sub(last), commits, last);
+        self.is_stalled = committed as f64 >= STALL_TIMES_MEAN
+            && is_stall(now.saturating_sub(last), committed, last);
         self.is_stalled.then_some(Some(self.activity.last))
     }
 }
@@ -94,8 +94,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn activity(commits: u64, last_ms: u64) -> CommitActivity {
-        CommitActivity { at: 0, commits, last: last_ms * MS }
+    fn activity(committed: u64, last_ms: u64) -> CommitActivity {
+        CommitActivity { at: 0, committed, last: last_ms * MS }
     }
 
     #[test]

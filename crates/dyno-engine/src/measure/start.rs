@@ -1,6 +1,6 @@
 //! The moment at which the worker pools of a trial start, and their common stop.
 
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::reason::Reason;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ impl Start {
     }
 
     /// A worker pool that stops early stops the others.
-    pub(super) fn propagate_stop(&self, window: &Window) {
+    pub(super) fn propagate_stop(&self, window: &MeasurementWindow) {
         if !window.is_stopped() {
             if let Some(cause) = self.stopped.get() {
                 window.stop(cause.clone());
@@ -74,7 +74,7 @@ mod tests {
         let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
         let (measured, report) = (start.clone(), start.for_group("report"));
-        let window = || Window::new(start.epoch, &load, None);
+        let window = || MeasurementWindow::new(start.epoch, &load, None);
         let (own, background) = (window(), window());
         measured.propagate_stop(&own);
         report.propagate_stop(&background);
@@ -92,7 +92,7 @@ mod tests {
     fn user_interrupt_is_reported_as_such_by_all_worker_pools() {
         let load = LoadPlan::new(StopRule::Duration(Nanos::from_secs(3_600)));
         let start = Start::soon();
-        let window = || Window::new(start.epoch, &load, None);
+        let window = || MeasurementWindow::new(start.epoch, &load, None);
         let (own, background) = (window(), window());
         background.stop(Reason::Interrupted);
         start.for_group("report").propagate_stop(&background);

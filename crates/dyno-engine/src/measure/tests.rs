@@ -5,7 +5,7 @@ use super::start::Start;
 use super::worker_pool::{StuckThreadPolicy, WorkerPool, WorkerReport};
 use crate::client_id::ClientId;
 use crate::recording::SampleNames;
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::reason::Reason;
@@ -36,7 +36,11 @@ fn no_table() -> Reason {
 const HOUR: Nanos = Nanos::from_secs(3_600);
 
 /// The window of a pool of one worker that runs `work` and ends before the coordinator checks.
-fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
+fn window_of_pool(
+    load: &LoadPlan,
+    start: &Start,
+    work: fn(&MeasurementWindow),
+) -> Arc<MeasurementWindow> {
     let nobody = AtomicUsize::new(0);
     let input = LoadInput::new("crew", 1, load, 1, &nobody);
     let mut worker_pool = WorkerPool::new(SampleNames::default(), StuckThreadPolicy::Await, &input);
@@ -54,8 +58,8 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
 fn early_end_of_a_worker_pool_stops_the_other_pools() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
-    measured(&load, &start.for_group("report"), |window| window.stop(no_table()));
-    let lead = Window::new(start.epoch, &load, None);
+    window_of_pool(&load, &start.for_group("report"), |window| window.stop(no_table()));
+    let lead = MeasurementWindow::new(start.epoch, &load, None);
     start.propagate_stop(&lead);
     let (name, reason) = ("report".to_owned(), Box::new(no_table()));
     assert_eq!(lead.stop_cause(), Some(Reason::BackgroundStopped { name, reason }));
@@ -65,8 +69,8 @@ fn early_end_of_a_worker_pool_stops_the_other_pools() {
 fn finished_worker_pool_is_not_marked_as_stopped_by_another() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
     let start = Start::soon();
-    let background = Window::new(start.epoch, &load, None);
+    let background = MeasurementWindow::new(start.epoch, &load, None);
     background.stop(no_table());
     start.for_group("report").propagate_stop(&background);
-    assert_eq!(measured(&load, &start, |_| ()).stop_cause(), None);
+    assert_eq!(window_of_pool(&load, &start, |_| ()).stop_cause(), None);
 }

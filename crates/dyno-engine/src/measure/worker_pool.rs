@@ -10,11 +10,11 @@ use super::start::Start;
 use crate::arrivals::{Arrivals, DueCounter};
 use crate::client_id::ClientId;
 use crate::fatal::Fatal;
-use crate::generator::{lag_p99, memory_peak};
+use crate::generator::{memory_peak, wakeup_lag_p99};
 use crate::recording::stages::StageTally;
 use crate::recording::{Batch, Collector, Recorder, Sample, SampleNames, SharedRecorder};
 use crate::scheduling::yield_to_server;
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use dyno_model::event::{CommitActivity, Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::reason::Reason;
@@ -77,7 +77,7 @@ pub(crate) enum WorkerMessage {
 pub(crate) struct WorkerReport {
     pub(crate) record: WorkerRecord,
     /// How late timers fired, nanoseconds.
-    pub(crate) lags: Vec<u64>,
+    pub(crate) wakeup_lags: Vec<u64>,
     /// An error of the worker itself.
     pub(crate) problem: Option<Reason>,
 }
@@ -85,18 +85,18 @@ pub(crate) struct WorkerReport {
 /// A worker's ends of all channels to the coordinator.
 pub(crate) struct WorkerChannels {
     pub(crate) index: u32,
-    pub(crate) reports: Sender<WorkerMessage>,
+    pub(crate) messages: Sender<WorkerMessage>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) interrupters: Arc<Interrupters>,
     /// Delivers the window once all clients are ready; the channel is closed when the run is called
     /// off.
-    pub(crate) start_receiver: Receiver<Arc<Window>>,
+    pub(crate) start_receiver: Receiver<Arc<MeasurementWindow>>,
 }
 
 impl WorkerChannels {
     pub(crate) fn report(&self, report: WorkerMessage) {
         // The coordinator listens until every worker is done; a worker left behind has no receiver.
-        let _ = self.reports.send(report);
+        let _ = self.messages.send(report);
     }
 }
 
@@ -107,7 +107,7 @@ struct WorkerHandle {
     recorder: Arc<Mutex<Recorder>>,
     interrupters: Arc<Interrupters>,
     /// Number of batches received from it.
-    received: u64,
+    batches_received: u64,
     is_done: bool,
 }
 
@@ -115,17 +115,17 @@ struct WorkerHandle {
 pub(crate) struct WorkerPool<'a> {
     pub(crate) input: &'a LoadInput<'a>,
     kinds: SampleNames,
-    ending: StuckThreadPolicy,
+    stuck_threads: StuckThreadPolicy,
     workers: Vec<WorkerHandle>,
-    start_senders: Vec<Sender<Arc<Window>>>,
+    start_senders: Vec<Sender<Arc<MeasurementWindow>>>,
     /// Kept until all workers are spawned: when the last worker ends, the channels must close.
     senders: Option<(Sender<WorkerMessage>, SyncSender<Batch>)>,
     incoming: Receiver<WorkerMessage>,
     batches: Receiver<Batch>,
-    reports: Vec<WorkerReport>,
+    worker_reports: Vec<WorkerReport>,
     fatal: Option<Fatal>,
     collector: Collector,
-    commits: CommitReports,
+    commit_reports: CommitReports,
     /// Open loop: the schedule, and how much of it has been due.
     arrivals: Option<(Arc<Arrivals>, DueCounter)>,
     /// Whether workers yield the processor to a server on this machine. Not in an open loop, where
@@ -138,7 +138,7 @@ pub(crate) struct WorkerPool<'a> {
 impl<'a> WorkerPool<'a> {
     pub(crate) fn new(
         kinds: SampleNames,
-        ending: StuckThreadPolicy,
+        stuck_threads: StuckThreadPolicy,
         input: &'a LoadInput<'a>,
     ) -> Self {
         let (report, incoming) = channel();
@@ -147,17 +147,17 @@ impl<'a> WorkerPool<'a> {
         let (batch, batches) = sync_channel((2 * input.clients.count() as usize).clamp(64, 1024));
         Self {
             input,
-            ending,
+            stuck_threads,
             workers: Vec::new(),
             start_senders: Vec::new(),
             senders: Some((report, batch)),
             incoming,
             batches,
-            reports: Vec::new(),
+            worker_reports: Vec::new(),
             fatal: None,
             collector: Collector::new(&input.name, &kinds, input.load.warmup.0, input.interval.0)
                 .with_stages(StageTally::of(input.load)),
-            commits: CommitReports::Stalls(StallDetector::default()),
+            commit_reports: CommitReports::Stalls(StallDetector::default()),
             kinds,
             yields_to_server: input.shares_machine && !input.load.is_open(),
             arrivals: Arrivals::of(input.load, input.seed, input.clients).map(|arrivals| {
@@ -171,8 +171,8 @@ impl<'a> WorkerPool<'a> {
 
     /// The same for clients whose results are put together with those of other processes.
     pub(crate) fn mergeable(self) -> Self {
-        let commits = CommitReports::Activity { due: 0 };
-        Self { collector: self.collector.mergeable(), commits, ..self }
+        let commit_reports = CommitReports::Activity { due: 0 };
+        Self { collector: self.collector.mergeable(), commit_reports, ..self }
     }
 
     /// The schedule of an open loop, for the workers.
@@ -186,9 +186,9 @@ impl<'a> WorkerPool<'a> {
         clients: Vec<ClientId>,
         batch: usize,
         stack: Option<usize>,
-        work: impl FnOnce(WorkerChannels) -> WorkerReport + Send + 'static,
+        run_worker: impl FnOnce(WorkerChannels) -> WorkerReport + Send + 'static,
     ) -> Result<(), TrialError> {
-        let (reports, batches) =
+        let (messages, batches) =
             self.senders.clone().expect("all workers are spawned before measuring begins");
         let index = self.workers.len() as u32;
         let (start_sender, start_receiver) = channel();
@@ -197,7 +197,7 @@ impl<'a> WorkerPool<'a> {
         let interrupters = Arc::new(Interrupters::default());
         let channels = WorkerChannels {
             index,
-            reports: reports.clone(),
+            messages: messages.clone(),
             recorder,
             interrupters: Arc::clone(&interrupters),
             start_receiver,
@@ -214,16 +214,16 @@ impl<'a> WorkerPool<'a> {
                     let _ = yield_to_server();
                 }
                 let outcome =
-                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(channels)));
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run_worker(channels)));
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = FailureKind::Other.failure("a generator worker panicked");
-                    let _ = reports.send(WorkerMessage::ConnectFailed(failure));
+                    let _ = messages.send(WorkerMessage::ConnectFailed(failure));
                     let problem = Some(Reason::WorkerPanicked);
                     WorkerReport { problem, ..Default::default() }
                 });
                 // The receiver is gone after clients failed to connect, and for an abandoned
                 // worker.
-                let _ = reports.send(WorkerMessage::Done(index, report));
+                let _ = messages.send(WorkerMessage::Done(index, report));
                 // The coordinator waits for samples; an empty batch wakes it.
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
             })
@@ -237,7 +237,7 @@ impl<'a> WorkerPool<'a> {
             clients,
             recorder: shared,
             interrupters,
-            received: 0,
+            batches_received: 0,
             is_done: false,
         });
         Ok(())
@@ -295,7 +295,7 @@ impl<'a> WorkerPool<'a> {
             }
         };
         self.cancel();
-        let is_stuck = self.ending == StuckThreadPolicy::LeaveScript
+        let is_stuck = self.stuck_threads == StuckThreadPolicy::LeaveScript
             && self.workers.iter().any(|worker| !worker.is_done);
         Err(if is_stuck { TrialError::threads_still_running(error.into()) } else { error })
     }
@@ -322,7 +322,7 @@ impl<'a> WorkerPool<'a> {
             }
             WorkerMessage::Done(index, report) => {
                 self.workers[index as usize].is_done = true;
-                self.reports.push(report);
+                self.worker_reports.push(report);
             }
             // These reports matter only while clients connect.
             WorkerMessage::Ready
@@ -342,7 +342,7 @@ impl<'a> WorkerPool<'a> {
         if batch.samples.is_empty() {
             return;
         }
-        self.workers[batch.worker as usize].received += 1;
+        self.workers[batch.worker as usize].batches_received += 1;
         self.collector.add_samples(&batch.samples);
     }
 
@@ -365,7 +365,7 @@ impl<'a> WorkerPool<'a> {
         self.workers
             .iter()
             .zip(batches_sent)
-            .all(|(worker, batches_sent)| worker.received >= batches_sent)
+            .all(|(worker, batches_sent)| worker.batches_received >= batches_sent)
     }
 
     fn in_flight(&self) -> u64 {
@@ -382,7 +382,7 @@ impl<'a> WorkerPool<'a> {
     /// Passes the intervals that have ended to the listener.
     fn deliver_intervals(
         &mut self,
-        window: &Window,
+        window: &MeasurementWindow,
         empty: &mut Vec<Sample>,
         listener: &mut dyn Listener,
     ) {
@@ -447,7 +447,7 @@ impl<'a> WorkerPool<'a> {
             monitor.check(&window, &self.collector, self.input, listener);
             start.propagate_stop(&window);
             let now = window.now();
-            self.commits.report(now, || activity(&self.workers, now), listener);
+            self.commit_reports.report(now, || activity(&self.workers, now), listener);
             self.deliver_intervals(&window, &mut empty, listener);
             let now = window.now();
             if window.is_cut(now) {
@@ -475,7 +475,7 @@ impl<'a> WorkerPool<'a> {
 
     /// Time after the grace period at which a thread that has not ended is left behind.
     fn abandon_timeout(&self) -> Option<Duration> {
-        match self.ending {
+        match self.stuck_threads {
             StuckThreadPolicy::Await => None,
             StuckThreadPolicy::LeaveScript
                 if self.input.interrupts.load(Ordering::Relaxed) == 0 =>
@@ -496,7 +496,8 @@ impl<'a> WorkerPool<'a> {
         let window = Arc::clone(&state.window);
         let ended = window.now();
         self.collect_recorded(&mut state.empty);
-        let mut result = PartialResult { ended, connecting: self.connecting, ..self.counters() };
+        let mut result =
+            PartialResult { ended, connecting: self.connecting, ..self.partial_result() };
         if let Some((arrivals, _)) = &self.arrivals {
             let collector = &mut self.collector;
             result.unstarted = open_loop::add_unsampled_arrivals(
@@ -508,17 +509,17 @@ impl<'a> WorkerPool<'a> {
             );
         }
         let (cpu_user, cpu_system) = state.monitor.cpu();
-        let (mut workers, mut lags) = (Vec::new(), Vec::new());
-        for report in self.reports {
+        let (mut workers, mut wakeup_lags) = (Vec::new(), Vec::new());
+        for report in self.worker_reports {
             workers.push(report.record);
-            lags.extend(report.lags);
+            wakeup_lags.extend(report.wakeup_lags);
             result.problems.extend(report.problem);
         }
         result.generator = GeneratorRecord {
             workers,
             cpu_user,
             cpu_system,
-            wakeup_lag_p99: lag_p99(lags),
+            wakeup_lag_p99: wakeup_lag_p99(wakeup_lags),
             memory_peak: memory_peak(),
             shares_machine: self.input.shares_machine,
             workers_tried: Vec::new(),
@@ -534,14 +535,14 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// The counters of all workers, including those left behind.
-    fn counters(&self) -> PartialResult {
+    fn partial_result(&self) -> PartialResult {
         let mut sum = PartialResult::default();
         for worker in &self.workers {
             let recorder = lock(&worker.recorder);
             let (counters, totals) = recorder.close();
             sum.counters.add(&counters);
             sum.totals.add(&totals);
-            sum.counts.add(&recorder.counts);
+            sum.script_counters.add(&recorder.script_counters);
             sum.failures.add(&recorder.failures);
         }
         sum
@@ -552,7 +553,7 @@ impl<'a> WorkerPool<'a> {
 fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
     let of = |worker: &WorkerHandle| {
         let recorder = lock(&worker.recorder);
-        CommitActivity { at, commits: recorder.commits, last: recorder.last_commit }
+        CommitActivity { at, committed: recorder.commits_and_events, last: recorder.last_commit }
     };
     let none = CommitActivity { at, ..CommitActivity::default() };
     workers.iter().map(of).fold(none, CommitActivity::and)
@@ -560,7 +561,7 @@ fn activity(workers: &[WorkerHandle], at: u64) -> CommitActivity {
 
 /// The state that [`WorkerPool::run`] passes to the final step.
 struct RunState {
-    window: Arc<Window>,
+    window: Arc<MeasurementWindow>,
     monitor: LoadMonitor,
     empty: Vec<Sample>,
     is_cut_off: bool,

@@ -11,7 +11,7 @@ use crate::recording::SharedRecorder;
 use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::UNNAMED;
 use crate::session::Session;
-use crate::window::{Period, Window};
+use crate::window::{MeasurementWindow, Period};
 use crate::workload::{AfterFailure, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
@@ -55,10 +55,10 @@ pub(crate) struct Client<W: Workload> {
     /// With faults scheduled, it retries connecting indefinitely.
     pub(crate) expected: ExpectedFaults,
     pub(crate) io: Io,
-    pub(crate) window: Arc<Window>,
+    pub(crate) window: Arc<MeasurementWindow>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) client_statistics: Arc<StatisticsByClient>,
-    pub(crate) reports: Sender<WorkerMessage>,
+    pub(crate) messages: Sender<WorkerMessage>,
     /// Open loop.
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
@@ -124,7 +124,7 @@ impl<W: Workload> Client<W> {
         let mut state = self.workload.client(self.native.id_in_database(self.id));
         let reconnect_every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
-        let mut counted = 0;
+        let mut measured_count = 0;
         // In a closed loop, a transaction begins when the previous one has ended: one reading of
         // the clock serves both.
         let mut now = self.window.now();
@@ -137,22 +137,24 @@ impl<W: Workload> Client<W> {
             };
             let name = self.native.transaction_name(self.id, name_in_workload);
             self.name.set(name);
-            let pause =
+            let waits =
                 (self.workload.think(name_in_workload), self.workload.keying(name_in_workload));
-            let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
+            let Some(next) = self.next_start(now, sequence, measured_count, waits).await else {
+                break;
+            };
             let TransactionStart { start, period, client_was_idle } = next;
             self.in_progress.set(Some(next));
             self.write_ledger(LedgerWriter::begin);
-            counted += u64::from(period.is_measured());
+            measured_count += u64::from(period.is_measured());
             // Thinking and waiting for a stage are not work: a client that is still waiting when
             // the window closes begins nothing that could be counted.
-            let begun = if self.arrivals.is_some() { self.window.now() } else { start };
-            session.start_transaction(begun, period);
+            let run_start = if self.arrivals.is_some() { self.window.now() } else { start };
+            session.start_transaction(run_start, period);
             session.set_intended_start(start);
             self.recorder.record(|recorder| {
                 recorder.started(name, period);
                 if client_was_idle {
-                    recorder.record_start_delay(begun, begun.saturating_sub(start), period);
+                    recorder.record_start_delay(run_start, run_start.saturating_sub(start), period);
                 }
             });
             let mut outcome = self.transaction(&mut session, &mut state, sequence, period).await;
@@ -164,10 +166,10 @@ impl<W: Workload> Client<W> {
                 }
                 // A transaction without statements ends when it is done.
                 now = self.window.now();
-                let end = if session.last_end() == begun { now } else { session.last_end() };
-                let work = self.window.measured_share(begun, end);
+                let end = if session.last_end() == run_start { now } else { session.last_end() };
+                let share = self.window.measured_share(run_start, end);
                 let ((), has_left) = self.recorder.record_and_flush(|recorder| {
-                    recorder.committed(name, start, end, work, period);
+                    recorder.committed(name, start, end, share, period);
                 });
                 if period.is_measured() {
                     self.client_statistics.record(self.id.0, end.saturating_sub(start));
@@ -223,18 +225,18 @@ impl<W: Workload> Client<W> {
         &self,
         now: u64,
         sequence: u64,
-        counted: u64,
+        measured_count: u64,
         (own_think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<TransactionStart> {
         let (arrivals, window) = (self.arrivals.as_deref(), &self.window);
-        let pause =
+        let wait =
             think_time(own_think_time.or(window.think()), self.seed, self.id, sequence) + keying.0;
-        let next = NextStart::new(arrivals, window, self.id, (now, pause), counted);
+        let next = NextStart::new(arrivals, window, self.id, (now, wait), measured_count);
         if let Some(until) = next.wait_until(window) {
             let until = window.epoch() + Duration::from_nanos(until);
             self.io.sleep_until(until, || window.is_stopped()).await;
         }
-        next.begin(arrivals, window, counted)
+        next.begin(arrivals, window, measured_count)
     }
 
     /// Ends the run for all clients.
@@ -243,7 +245,7 @@ impl<W: Workload> Client<W> {
             FatalCause::Failure { failure, .. } => Reason::Failure(failure.clone()),
             FatalCause::Script(message) => message.clone().into(),
         });
-        let _ = self.reports.send(WorkerMessage::Fatal(Fatal { client: self.id, cause }));
+        let _ = self.messages.send(WorkerMessage::Fatal(Fatal { client: self.id, cause }));
     }
 
     /// One transaction with all its attempts. The same sequence number draws the same keys in every
@@ -286,7 +288,7 @@ impl<W: Workload> Client<W> {
                     if is_last {
                         return Err(NotCommitted::Failed);
                     }
-                    self.pause(attempt, sequence).await;
+                    self.wait_before_retry(attempt, sequence).await;
                 }
                 Remedy::Reconnect => {
                     if is_last {
@@ -402,7 +404,7 @@ impl<W: Workload> Client<W> {
     /// progress.
     fn take_times(&self) -> (u64, u64) {
         let now = self.window.now();
-        (self.in_progress.take().map_or(now, |begun| begun.start), now)
+        (self.in_progress.take().map_or(now, |transaction| transaction.start), now)
     }
 
     /// Prepares the session for another transaction: ROLLBACK, or a new connection if an answer is
@@ -424,7 +426,7 @@ impl<W: Workload> Client<W> {
 
     /// Waits with full jitter and a doubling limit; the first retry follows immediately, because
     /// the conflict that caused it is over.
-    async fn pause(&self, attempt: u32, sequence: u64) {
+    async fn wait_before_retry(&self, attempt: u32, sequence: u64) {
         if attempt == 1 {
             return;
         }
@@ -445,7 +447,7 @@ impl<W: Workload> Client<W> {
         // long that takes.
         let is_limited = self.retry.is_default() && !self.expected.has_faults();
         let limit = if is_limited { RECONNECT_LIMIT.0 } else { u64::MAX };
-        let mut pause = RECONNECT_PAUSE_FIRST;
+        let mut delay = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         if failure.kind == FailureKind::Timeout && !failure.is_answered() {
             // A server that does not answer may not accept a connection either: with several
@@ -483,8 +485,8 @@ impl<W: Workload> Client<W> {
             // With several servers, another may be healthy. The client stays with the one that
             // accepts it.
             self.switch_server();
-            self.io.sleep(pause).await;
-            pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
+            self.io.sleep(delay).await;
+            delay = (delay * 2).min(RECONNECT_PAUSE_MAX);
         }
     }
 }

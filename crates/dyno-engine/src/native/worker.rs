@@ -11,7 +11,7 @@ use crate::native_clients::NativeClients;
 use crate::recording::client_statistics::StatisticsByClient;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::session::Session;
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use crate::worker_count::default_workers;
 use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
@@ -125,7 +125,7 @@ impl Drop for ConnectionSlot {
 }
 
 impl<W: Workload> WorkerAssignment<W> {
-    fn client(&self, id: ClientId, io: &Io, window: &Arc<Window>) -> Client<W> {
+    fn client(&self, id: ClientId, io: &Io, window: &Arc<MeasurementWindow>) -> Client<W> {
         Client {
             id,
             seed: self.seed,
@@ -142,7 +142,7 @@ impl<W: Workload> WorkerAssignment<W> {
             window: Arc::clone(window),
             recorder: self.channels.recorder.clone(),
             client_statistics: Arc::clone(&self.client_statistics),
-            reports: self.channels.reports.clone(),
+            messages: self.channels.messages.clone(),
             arrivals: self.arrivals.clone(),
             in_progress: Cell::new(None),
             name: Cell::new(UNNAMED),
@@ -186,14 +186,15 @@ fn run_clients<W: Workload>(assignment: &WorkerAssignment<W>) -> io::Result<Work
     let reactor = Reactor::new()?;
     let io = Io::Reactor(reactor.clone());
     let mut executor = Executor::new(reactor.clone());
-    let (ready, failed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
-    let start: Rc<RefCell<Option<Arc<Window>>>> = Rc::default();
-    let closed = Arc::new(Window::closed());
+    let (ready_clients, failed_clients) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let start: Rc<RefCell<Option<Arc<MeasurementWindow>>>> = Rc::default();
+    let closed = Arc::new(MeasurementWindow::closed());
     for id in &assignment.clients {
-        let (ready, failed, start) = (Rc::clone(&ready), Rc::clone(&failed), Rc::clone(&start));
+        let (ready_clients, failed_clients, start) =
+            (Rc::clone(&ready_clients), Rc::clone(&failed_clients), Rc::clone(&start));
         let client = assignment.client(*id, &io, &closed);
         let connecting = Arc::clone(&assignment.connecting);
-        let reports = assignment.channels.reports.clone();
+        let messages = assignment.channels.messages.clone();
         executor.spawn(async move {
             let slot = ConnectionSlot::acquire(&connecting, &client.io).await;
             let limit = FREE_CONNECTION_WAIT_MAX.min(client.connect_timeout());
@@ -202,8 +203,8 @@ fn run_clients<W: Workload>(assignment: &WorkerAssignment<W>) -> io::Result<Work
             drop(slot);
             match session {
                 Ok(session) => {
-                    ready.set(ready.get() + 1);
-                    let _ = reports.send(WorkerMessage::Ready);
+                    ready_clients.set(ready_clients.get() + 1);
+                    let _ = messages.send(WorkerMessage::Ready);
                     let window = poll_fn(|_| match &*start.borrow() {
                         Some(window) => Poll::Ready(Arc::clone(window)),
                         None => Poll::Pending,
@@ -212,15 +213,15 @@ fn run_clients<W: Workload>(assignment: &WorkerAssignment<W>) -> io::Result<Work
                     run_client(client, session, window).await;
                 }
                 Err(failure) => {
-                    failed.set(failed.get() + 1);
-                    let _ = reports.send(WorkerMessage::ConnectFailed(failure));
+                    failed_clients.set(failed_clients.get() + 1);
+                    let _ = messages.send(WorkerMessage::ConnectFailed(failure));
                 }
             }
         });
     }
-    while ready.get() + failed.get() < assignment.clients.len() {
+    while ready_clients.get() + failed_clients.get() < assignment.clients.len() {
         executor.turn(TURN_MAX)?;
-        let is_waiting = ready.get() + failed.get() < assignment.clients.len();
+        let is_waiting = ready_clients.get() + failed_clients.get() < assignment.clients.len();
         if is_waiting
             && matches!(
                 assignment.channels.start_receiver.try_recv(),
@@ -242,7 +243,7 @@ fn run_clients<W: Workload>(assignment: &WorkerAssignment<W>) -> io::Result<Work
 /// Drives clients that have begun until all have ended or are cut off.
 fn run_until_end<W: Workload>(
     assignment: &WorkerAssignment<W>,
-    window: &Window,
+    window: &MeasurementWindow,
     reactor: &Reactor,
     executor: &mut Executor,
 ) -> io::Result<WorkerReport> {
@@ -277,10 +278,14 @@ fn run_until_end<W: Workload>(
     let counters = reactor.take_counters();
     let statements = assignment.statements_sent();
     let record = meter.finish(window, assignment.clients.len() as u32, statements, Some(&counters));
-    Ok(WorkerReport { record, lags: counters.timer_lags, problem: None })
+    Ok(WorkerReport { record, wakeup_lags: counters.timer_lags, problem: None })
 }
 
-async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, window: Arc<Window>) {
+async fn run_client<W: Workload>(
+    mut client: Client<W>,
+    mut session: Session,
+    window: Arc<MeasurementWindow>,
+) {
     session.set_window(&window);
     client.window = window;
     client.run(session).await;
@@ -288,8 +293,11 @@ async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, wi
 
 /// Drives one client whose driver blocks (SQLite, in process).
 fn run_blocking<W: Workload>(assignment: &WorkerAssignment<W>) -> WorkerReport {
-    let client =
-        assignment.client(assignment.clients[0], &Io::Blocking, &Arc::new(Window::closed()));
+    let client = assignment.client(
+        assignment.clients[0],
+        &Io::Blocking,
+        &Arc::new(MeasurementWindow::closed()),
+    );
     let session = match block_on(client.connect()) {
         Ok(session) => session,
         Err(failure) => {

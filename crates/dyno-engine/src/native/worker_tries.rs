@@ -63,7 +63,7 @@ pub(crate) fn try_worker_counts<W: Workload>(
                 };
                 let record = run(&input, &mut ())?;
                 tried[index].per_second +=
-                    record.counters.committed as f64 / record.measured.as_secs_f64() / 2.0;
+                    record.counters.committed as f64 / record.window_length.as_secs_f64() / 2.0;
             }
             Ok(tried)
         },

@@ -68,7 +68,7 @@ pub(crate) struct CollectorState {
     named: Vec<Responses>,
     stages: Vec<(u64, Responses)>,
     last_end: u64,
-    commits: Vec<CommitSpan>,
+    commit_spans: Vec<CommitSpan>,
 }
 
 impl CollectorState {
@@ -125,7 +125,7 @@ impl Collector {
 
     /// Takes an interval of a generator, in place of samples.
     pub(crate) fn merge(&mut self, interval: &IntervalRecord) {
-        interval.commits.iter().for_each(|span| self.gaps.record_span(*span));
+        interval.commit_spans.iter().for_each(|span| self.gaps.record_span(*span));
         self.committed += if interval.is_warmup { 0 } else { interval.latency.count };
         let position = self.position_of(interval.start.0);
         self.open_intervals[position].add(interval);
@@ -143,7 +143,7 @@ impl Collector {
                 .collect(),
             stages: self.stages.map(StageTally::into_results).unwrap_or_default(),
             last_end: self.last_end,
-            commits: self.gaps.take_spans(),
+            commit_spans: self.gaps.take_spans(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Collector {
             stages.add(&collector.stages);
         }
         self.last_end = self.last_end.max(collector.last_end);
-        collector.commits.iter().for_each(|span| self.gaps.record_span(*span));
+        collector.commit_spans.iter().for_each(|span| self.gaps.record_span(*span));
     }
 
     /// Processes samples.
@@ -234,7 +234,7 @@ impl Collector {
             Occurrence::StatementFailed => interval.statement_errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::StartDelay => {}
-            Occurrence::ScriptCount(counter) => interval.counts.count(counter, duration),
+            Occurrence::ScriptCount(counter) => interval.script_counters.count(counter, duration),
             Occurrence::Statement(kind, class) => {
                 interval.outcomes.count(class);
                 interval.statements[usize::from(kind)].1.record(duration);
@@ -345,7 +345,7 @@ impl Collector {
         let mut interval =
             self.open_intervals.pop_front().unwrap_or_else(|| self.new_interval(self.first_open));
         self.gaps.close_slots(self.next_end().saturating_sub(self.opens));
-        interval.commits = self.gaps.take_spans();
+        interval.commit_spans = self.gaps.take_spans();
         self.first_open += 1;
         self.last_position = (0, 0, 0);
         self.sum_up(&mut interval);
@@ -394,8 +394,8 @@ impl Collector {
 
     /// The longest times without a commit in the window, which has this length, longest first; at
     /// least one.
-    pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
-        self.gaps.longest(measured)
+    pub(crate) fn longest_gaps(&self, window_length: u64) -> Vec<CommitGap> {
+        self.gaps.longest(window_length)
     }
 
     /// Ages of counted transactions that did not commit.
@@ -427,17 +427,22 @@ impl Collector {
     /// closed loop, no client waits for a transaction that does not commit.
     pub(crate) fn transactions(
         &self,
-        work: &[Option<f64>],
+        weighted_commits: &[Option<f64>],
         is_open: bool,
     ) -> Vec<NamedTransactions> {
-        let named = self.kinds.transactions.iter().zip(&self.named).zip(work);
+        let named = self.kinds.transactions.iter().zip(&self.named).zip(weighted_commits);
         let record = |((name, responses), work): ((&&str, &Responses), &Option<f64>)| {
             let committed = || ResponseSummary::from(&LatencySummary::from(&responses.committed));
             let response = match is_open {
                 true => responses.summary(),
                 false => (!responses.committed.is_empty()).then(committed),
             };
-            NamedTransactions { name: (*name).to_owned(), think: None, work: *work, response }
+            NamedTransactions {
+                name: (*name).to_owned(),
+                think: None,
+                weighted_commits: *work,
+                response,
+            }
         };
         named.map(record).collect()
     }
@@ -538,8 +543,8 @@ mod tests {
     fn transactions_with_names_have_times_of_their_own_and_add_up_to_all() {
         let kinds = SampleNames { transactions: vec!["read", "pay"], ..SampleNames::default() };
         let mut collector = Collector::new("trial", &kinds, 1_000, SECOND);
-        let sample = |name: u16, occurrence, duration, is_counted| {
-            Sample::new(occurrence, 2_000, duration, is_counted).named(name)
+        let sample = |name_index: u16, occurrence, duration, is_counted| {
+            Sample::new(occurrence, 2_000, duration, is_counted).named(name_index)
         };
         collector.add_samples(&[
             sample(0, Occurrence::Committed, 10, true),
@@ -568,7 +573,13 @@ mod tests {
         let records = |is_open| {
             let of = |record: NamedTransactions| {
                 let response = record.response.expect("there are some");
-                (record.name, record.work, response.count, response.censored, response.max.nanos)
+                (
+                    record.name,
+                    record.weighted_commits,
+                    response.count,
+                    response.censored,
+                    response.max.nanos,
+                )
             };
             collector
                 .transactions(&[Some(1.5), None], is_open)

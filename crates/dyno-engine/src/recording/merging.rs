@@ -24,7 +24,7 @@ fn kinds() -> SampleNames {
     SampleNames {
         statements: vec!["select", "update"],
         transactions: vec!["read", "pay"],
-        commits: vec![],
+        commit_kinds: vec![],
     }
 }
 
@@ -43,7 +43,7 @@ fn collector() -> Collector {
     Collector::new("b01-001", &kinds(), OPENS, SECOND).with_stages(StageTally::of(&load))
 }
 
-fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
+fn sample(kind: u8, name_index: u16, end: u64, duration: u64) -> Sample {
     let occurrence = match kind {
         0..=3 => Occurrence::Committed,
         4 => Occurrence::Failed(FailureKind::Deadlock),
@@ -52,10 +52,10 @@ fn sample(kind: u8, name: u16, end: u64, duration: u64) -> Sample {
         7 => Occurrence::Retried(FailureKind::Serialization),
         8 => Occurrence::StatementFailed,
         9 => Occurrence::Reconnected,
-        _ => Occurrence::Statement(name, OutcomeClass::Read),
+        _ => Occurrence::Statement(name_index, OutcomeClass::Read),
     };
     let duration = duration.min(end);
-    Sample::new(occurrence, end, duration, end - duration >= OPENS).named(name)
+    Sample::new(occurrence, end, duration, end - duration >= OPENS).named(name_index)
 }
 
 /// Takes samples, those of each interval before it is complete; returns the intervals. The last one

@@ -29,5 +29,5 @@ pub(crate) struct SampleNames {
     /// Names of transactions, at most [`NAMES_MAX`]; none if all are alike.
     pub(crate) transactions: Vec<&'static str>,
     /// Indexes in [`Self::statements`] of the kinds that are a COMMIT.
-    pub(crate) commits: Vec<usize>,
+    pub(crate) commit_kinds: Vec<usize>,
 }

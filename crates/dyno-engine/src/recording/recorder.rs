@@ -13,7 +13,8 @@ use super::SampleNames;
 use super::sample::{Occurrence, Sample};
 use crate::window::Period;
 use dyno_model::counters::{
-    OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount, TrialCounters,
+    OutcomeClass, ScriptCounter, ScriptCounters, StatementCounters, TransactionCounters,
+    TrialCounters,
 };
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
@@ -62,8 +63,8 @@ pub struct Totals {
     pub sent: Vec<u64>,
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window
-    /// ([`crate::window::Window::measured_share`]).
-    pub work: f64,
+    /// ([`crate::window::MeasurementWindow::measured_share`]).
+    pub weighted_commits: f64,
     /// Totals by transaction name, if there are names.
     pub by_name: Vec<NameTotals>,
 }
@@ -75,7 +76,7 @@ pub struct NameTotals {
     pub committed: u64,
     pub in_doubt: u64,
     pub failed: u64,
-    pub work: f64,
+    pub weighted_commits: f64,
 }
 
 impl NameTotals {
@@ -84,7 +85,7 @@ impl NameTotals {
         self.committed += other.committed;
         self.in_doubt += other.in_doubt;
         self.failed += other.failed;
-        self.work += other.work;
+        self.weighted_commits += other.weighted_commits;
     }
 }
 
@@ -95,7 +96,7 @@ impl Totals {
         self.in_doubt += other.in_doubt;
         self.failed += other.failed;
         self.skipped += other.skipped;
-        self.work += other.work;
+        self.weighted_commits += other.weighted_commits;
         for (mine, theirs) in [(&mut self.sent, &other.sent), (&mut self.refused, &other.refused)] {
             mine.resize(mine.len().max(theirs.len()), 0);
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
@@ -110,8 +111,8 @@ impl Totals {
     pub(crate) fn of_names(&self, names: Range<usize>) -> Self {
         let mut sum = NameTotals::default();
         self.by_name.get(names).unwrap_or_default().iter().for_each(|name| sum.add(name));
-        let NameTotals { started, committed, in_doubt, failed, work } = sum;
-        Self { started, committed, in_doubt, failed, work, ..Self::default() }
+        let NameTotals { started, committed, in_doubt, failed, weighted_commits } = sum;
+        Self { started, committed, in_doubt, failed, weighted_commits, ..Self::default() }
     }
 
     /// Transactions cut off; the database may or may not contain each of them.
@@ -124,7 +125,7 @@ impl Totals {
 /// The kind and outcome of one statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatementOk {
-    pub(crate) kind: u16,
+    pub(crate) kind_index: u16,
     /// Nanoseconds since the epoch.
     pub(crate) end: u64,
     /// Nanoseconds.
@@ -142,11 +143,11 @@ pub(crate) struct Recorder {
     pub(crate) counters: TrialCounters,
     totals: Totals,
     /// Counters of the script itself.
-    pub(crate) counts: ScriptCounts,
+    pub(crate) script_counters: ScriptCounters,
     /// The failures recorded in the window.
     pub(crate) failures: FailureLog,
     /// Number of commits and of events of scripts.
-    pub(crate) commits: u64,
+    pub(crate) commits_and_events: u64,
     /// Time of the last of them.
     pub(crate) last_commit: u64,
 }
@@ -154,10 +155,10 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(kinds: &SampleNames, batch: usize) -> Self {
         let statement =
-            |name: &&str| StatementCount { name: (*name).to_owned(), ..Default::default() };
+            |name: &&str| StatementCounters { name: (*name).to_owned(), ..Default::default() };
         let transaction =
-            |name: &&str| TransactionCount { name: (*name).to_owned(), ..Default::default() };
-        let statements: Vec<StatementCount> = kinds.statements.iter().map(statement).collect();
+            |name: &&str| TransactionCounters { name: (*name).to_owned(), ..Default::default() };
+        let statements: Vec<StatementCounters> = kinds.statements.iter().map(statement).collect();
         Self {
             samples: Vec::with_capacity(batch),
             batch_size: batch,
@@ -173,9 +174,9 @@ impl Recorder {
                 transactions: kinds.transactions.iter().map(transaction).collect(),
                 ..Default::default()
             },
-            counts: ScriptCounts::default(),
+            script_counters: ScriptCounters::default(),
             failures: FailureLog::default(),
-            commits: 0,
+            commits_and_events: 0,
             last_commit: 0,
         }
     }
@@ -185,54 +186,54 @@ impl Recorder {
         self.samples.push(Sample::new(occurrence, end, duration, period.is_measured()));
     }
 
-    pub(crate) fn statement_sent(&mut self, kind: u16, period: Period) {
-        self.totals.sent[usize::from(kind)] += 1;
+    pub(crate) fn statement_sent(&mut self, kind_index: u16, period: Period) {
+        self.totals.sent[usize::from(kind_index)] += 1;
         if period.is_measured() {
-            self.counters.statements[usize::from(kind)].sent += 1;
+            self.counters.statements[usize::from(kind_index)].sent += 1;
         }
     }
 
     pub(crate) fn statement_ok(&mut self, answered: &StatementOk, period: Period) {
-        let StatementOk { kind, end, duration, rows, class } = *answered;
+        let StatementOk { kind_index, end, duration, rows, class } = *answered;
         if period.is_measured() {
-            let count = &mut self.counters.statements[usize::from(kind)];
+            let count = &mut self.counters.statements[usize::from(kind_index)];
             count.ok += 1;
             count.rows += rows;
             self.counters.outcomes.count(class);
         }
-        self.push(Occurrence::Statement(kind, class), end, duration, period);
+        self.push(Occurrence::Statement(kind_index, class), end, duration, period);
     }
 
-    pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, period: Period) {
-        self.totals.refused[usize::from(kind)] += 1;
+    pub(crate) fn statement_failed(&mut self, kind_index: u16, now: u64, period: Period) {
+        self.totals.refused[usize::from(kind_index)] += 1;
         if period.is_measured() {
-            self.counters.statements[usize::from(kind)].failed += 1;
+            self.counters.statements[usize::from(kind_index)].failed += 1;
         }
         self.push(Occurrence::StatementFailed, now, 0, period);
     }
 
-    /// Begins a transaction; `name` is the index of its name among those of the workload, here and
-    /// below, or [`UNNAMED`].
-    pub(crate) fn started(&mut self, name: u16, period: Period) {
+    /// Begins a transaction; `name_index` is the index of its name among those of the workload,
+    /// here and below, or [`UNNAMED`].
+    pub(crate) fn started(&mut self, name_index: u16, period: Period) {
         self.totals.started += 1;
-        self.with_totals(name, |totals| totals.started += 1);
+        self.with_totals(name_index, |totals| totals.started += 1);
         if period.is_measured() {
             self.counters.started += 1;
             self.counters.attempts += 1;
-            self.with_counts(name, |count| count.started += 1);
+            self.with_counters(name_index, |count| count.started += 1);
         }
     }
 
     #[inline]
-    fn with_counts(&mut self, name: u16, update: impl FnOnce(&mut TransactionCount)) {
-        if let Some(of_name) = self.counters.transactions.get_mut(usize::from(name)) {
+    fn with_counters(&mut self, name_index: u16, update: impl FnOnce(&mut TransactionCounters)) {
+        if let Some(of_name) = self.counters.transactions.get_mut(usize::from(name_index)) {
             update(of_name);
         }
     }
 
     #[inline]
-    fn with_totals(&mut self, name: u16, update: impl FnOnce(&mut NameTotals)) {
-        if let Some(of_name) = self.totals.by_name.get_mut(usize::from(name)) {
+    fn with_totals(&mut self, name_index: u16, update: impl FnOnce(&mut NameTotals)) {
+        if let Some(of_name) = self.totals.by_name.get_mut(usize::from(name_index)) {
             update(of_name);
         }
     }
@@ -248,27 +249,35 @@ impl Recorder {
 
     /// Records the commit of a transaction that ran from `start` to `end`, with the share of its
     /// work in the window.
-    pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, period: Period) {
+    pub(crate) fn committed(
+        &mut self,
+        name_index: u16,
+        start: u64,
+        end: u64,
+        share: f64,
+        period: Period,
+    ) {
         self.totals.committed += 1;
-        self.totals.work += work;
-        self.with_totals(name, |totals| {
+        self.totals.weighted_commits += share;
+        self.with_totals(name_index, |totals| {
             totals.committed += 1;
-            totals.work += work;
+            totals.weighted_commits += share;
         });
         if period.is_measured() {
             self.counters.committed += 1;
-            self.with_counts(name, |count| count.committed += 1);
+            self.with_counters(name_index, |count| count.committed += 1);
         }
         self.record_activity(end);
         let duration = end.saturating_sub(start);
         self.samples.push(
-            Sample::new(Occurrence::Committed, end, duration, period.is_measured()).named(name),
+            Sample::new(Occurrence::Committed, end, duration, period.is_measured())
+                .named(name_index),
         );
     }
 
-    pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, period: Period) {
+    pub(crate) fn retried(&mut self, name_index: u16, kind: FailureKind, now: u64, period: Period) {
         if period.is_measured() {
-            self.with_counts(name, |count| count.retries += 1);
+            self.with_counters(name_index, |count| count.retries += 1);
             self.counters.attempts += 1;
             self.counters.retries += 1;
             *self.counters.retries_by_kind.entry(kind).or_default() += 1;
@@ -279,7 +288,7 @@ impl Recorder {
     /// Records the permanent failure of a transaction whose time began at `start`.
     pub(crate) fn failed(
         &mut self,
-        name: u16,
+        name_index: u16,
         kind: FailureKind,
         start: u64,
         now: u64,
@@ -288,7 +297,7 @@ impl Recorder {
     ) {
         self.totals.failed += 1;
         self.totals.in_doubt += u64::from(is_in_doubt);
-        self.with_totals(name, |totals| {
+        self.with_totals(name_index, |totals| {
             totals.failed += 1;
             totals.in_doubt += u64::from(is_in_doubt);
         });
@@ -296,20 +305,21 @@ impl Recorder {
             self.counters.failed += 1;
             self.counters.in_doubt += u64::from(is_in_doubt);
             *self.counters.failed_by_kind.entry(kind).or_default() += 1;
-            self.with_counts(name, |count| count.failed += 1);
+            self.with_counters(name_index, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
         self.samples.push(
-            Sample::new(Occurrence::Failed(kind), now, age, period.is_measured()).named(name),
+            Sample::new(Occurrence::Failed(kind), now, age, period.is_measured()).named(name_index),
         );
     }
 
     /// Cuts off a transaction whose time began at `start`. In the counters it shows as started
     /// without an end.
-    pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, period: Period) {
+    pub(crate) fn cut_off(&mut self, name_index: u16, start: u64, now: u64, period: Period) {
         let age = now.saturating_sub(start);
-        self.samples
-            .push(Sample::new(Occurrence::CutOff, now, age, period.is_measured()).named(name));
+        self.samples.push(
+            Sample::new(Occurrence::CutOff, now, age, period.is_measured()).named(name_index),
+        );
     }
 
     /// Records the delay of a transaction for which a free client waited, in nanoseconds.
@@ -340,9 +350,15 @@ impl Recorder {
     }
 
     /// Adds to a counter that a script maintains itself.
-    pub(crate) fn counted(&mut self, counter: ScriptCounter, n: u64, now: u64, period: Period) {
+    pub(crate) fn add_to_counter(
+        &mut self,
+        counter: ScriptCounter,
+        n: u64,
+        now: u64,
+        period: Period,
+    ) {
         if period.is_measured() {
-            self.counts.count(counter, n);
+            self.script_counters.count(counter, n);
         }
         if counter == ScriptCounter::Events {
             self.record_activity(now);
@@ -351,7 +367,7 @@ impl Recorder {
     }
 
     fn record_activity(&mut self, now: u64) {
-        self.commits += 1;
+        self.commits_and_events += 1;
         self.last_commit = now;
     }
 
@@ -462,7 +478,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn answered(class: OutcomeClass) -> StatementOk {
-        StatementOk { kind: 1, end: 2, duration: 1, rows: 1, class }
+        StatementOk { kind_index: 1, end: 2, duration: 1, rows: 1, class }
     }
 
     proptest! {
@@ -500,7 +516,7 @@ mod tests {
             prop_assert_eq!(totals.unfinished(), u64::from(open.iter().flatten().sum::<u32>()));
             let named = totals.of_names(0..2);
             prop_assert_eq!((named.started, named.committed), (totals.started, totals.committed));
-            prop_assert_eq!((named.failed, named.work.to_bits()), (totals.failed, totals.work.to_bits()));
+            prop_assert_eq!((named.failed, named.weighted_commits.to_bits()), (totals.failed, totals.weighted_commits.to_bits()));
             prop_assert_eq!(totals.of_names(1..2).unfinished(), u64::from(open[0][1] + open[1][1]));
         }
 

@@ -85,10 +85,14 @@ impl Sample {
         }
     }
 
-    /// The sample of a named transaction; `name` is its index, which must be below [`NAMES_MAX`].
+    /// The sample of a named transaction; `name_index` is its index, which must be below
+    /// [`NAMES_MAX`].
     #[inline]
-    pub(crate) fn named(self, name: u16) -> Self {
-        Self { duration_and_marks: self.duration_and_marks | u64::from(name) << NAME_SHIFT, ..self }
+    pub(crate) fn named(self, name_index: u16) -> Self {
+        Self {
+            duration_and_marks: self.duration_and_marks | u64::from(name_index) << NAME_SHIFT,
+            ..self
+        }
     }
 
     /// Index of the transaction's name.

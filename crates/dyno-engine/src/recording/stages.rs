@@ -113,9 +113,9 @@ mod tests {
     /// For each stage: commits during the stage, transactions that started in it, and those of them
     /// that did not commit.
     fn found(tally: &StageTally) -> Vec<(u64, u64, u64)> {
-        let begun =
+        let arrivals =
             |record: &StageRecord| record.response.map_or((0, 0), |all| (all.count, all.censored));
-        tally.records().iter().map(|it| (it.committed, begun(it).0, begun(it).1)).collect()
+        tally.records().iter().map(|it| (it.committed, arrivals(it).0, arrivals(it).1)).collect()
     }
 
     #[test]

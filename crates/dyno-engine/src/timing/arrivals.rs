@@ -9,7 +9,7 @@
 
 use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
-use crate::window::{Period, Window};
+use crate::window::{MeasurementWindow, Period};
 use dyno_model::client_group::ClientSubset;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::LoadProfile;
@@ -91,11 +91,19 @@ pub(crate) struct TransactionStart {
 }
 
 impl TransactionStart {
-    /// A transaction whose time begins at `now`, if the window admits it; `counted` is the number
-    /// of its client's transactions counted so far. `None` when it must not start.
+    /// A transaction whose time begins at `now`, if the window admits it; `measured_count`
+    /// is the number of its client's transactions counted so far. `None` when it must not start.
     #[inline]
-    pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
-        Some(Self { start: now, period: window.admit(now, counted)?, client_was_idle: false })
+    pub(crate) fn at_once(
+        window: &MeasurementWindow,
+        now: u64,
+        measured_count: u64,
+    ) -> Option<Self> {
+        Some(Self {
+            start: now,
+            period: window.admit(now, measured_count)?,
+            client_was_idle: false,
+        })
     }
 }
 
@@ -115,20 +123,20 @@ pub(crate) enum NextStart {
 }
 
 impl NextStart {
-    /// The next start of a client that is free at `now`; `counted` is the number of its
-    /// transactions counted so far. Only closed loops have a `pause` before a transaction.
+    /// The next start of a client that is free at `now`; `measured_count` is the number of
+    /// its transactions counted so far. Only closed loops have a `wait` before a transaction.
     #[inline]
     pub(crate) fn new(
         arrivals: Option<&Arrivals>,
-        window: &Window,
+        window: &MeasurementWindow,
         client: ClientId,
-        (now, pause): (u64, u64),
-        counted: u64,
+        (now, wait): (u64, u64),
+        measured_count: u64,
     ) -> Self {
         if let Some(arrivals) = arrivals {
-            return arrivals.next_start(window, counted);
+            return arrivals.next_start(window, measured_count);
         }
-        match window.active_from(client.0, now.saturating_add(pause)) {
+        match window.active_from(client.0, now.saturating_add(wait)) {
             from if from == now => Self::Now(now),
             from => Self::From(from),
         }
@@ -136,10 +144,10 @@ impl NextStart {
 
     /// Until when the client waits, nanoseconds since the epoch.
     #[inline]
-    pub(crate) fn wait_until(self, window: &Window) -> Option<u64> {
+    pub(crate) fn wait_until(self, window: &MeasurementWindow) -> Option<u64> {
         match self {
             Self::From(from) => Some(from.min(window.closes())),
-            Self::Due(begun) => Some(begun.start),
+            Self::Due(start) => Some(start.start),
             Self::WaitForEnd => Some(window.closes()),
             Self::Now(_) | Self::Done => None,
         }
@@ -151,17 +159,17 @@ impl NextStart {
     pub(crate) fn begin(
         self,
         arrivals: Option<&Arrivals>,
-        window: &Window,
-        counted: u64,
+        window: &MeasurementWindow,
+        measured_count: u64,
     ) -> Option<TransactionStart> {
         match self {
-            Self::Now(now) => TransactionStart::at_once(window, now, counted),
-            Self::From(_) => TransactionStart::at_once(window, window.now(), counted),
-            Self::Due(begun) if window.is_stopped() => {
-                arrivals?.return_arrival(begun.start);
+            Self::Now(now) => TransactionStart::at_once(window, now, measured_count),
+            Self::From(_) => TransactionStart::at_once(window, window.now(), measured_count),
+            Self::Due(start) if window.is_stopped() => {
+                arrivals?.return_arrival(start.start);
                 None
             }
-            Self::Due(begun) => Some(begun),
+            Self::Due(start) => Some(start),
             Self::WaitForEnd | Self::Done => None,
         }
     }
@@ -190,17 +198,17 @@ impl Arrivals {
         Some(Self { state: Mutex::new(state), origin })
     }
 
-    /// When a free client may start; `counted` is the number of its transactions counted so far.
-    /// The budget of a stop rule by count is taken with the arrival, so that no client waits for a
-    /// transaction that must not start.
-    fn next_start(&self, window: &Window, counted: u64) -> NextStart {
+    /// When a free client may start; `measured_count` is the number of its transactions
+    /// counted so far. The budget of a stop rule by count is taken with the arrival, so that no
+    /// client waits for a transaction that must not start.
+    fn next_start(&self, window: &MeasurementWindow, measured_count: u64) -> NextStart {
         let now = window.now();
-        if window.has_client_finished(counted) || now >= window.admission_ends() {
+        if window.has_client_finished(measured_count) || now >= window.admission_ends() {
             return NextStart::Done;
         }
         let Some(at) = self.take(window.closes()) else { return NextStart::WaitForEnd };
-        match TransactionStart::at_once(window, at, counted) {
-            Some(begun) => NextStart::Due(TransactionStart { client_was_idle: now < at, ..begun }),
+        match TransactionStart::at_once(window, at, measured_count) {
+            Some(start) => NextStart::Due(TransactionStart { client_was_idle: now < at, ..start }),
             None => {
                 self.return_arrival(at);
                 NextStart::Done

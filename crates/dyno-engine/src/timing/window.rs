@@ -36,7 +36,7 @@ fn monotonic() -> u64 {
 /// running when it opens do not. In a steady closed loop the two cancel, so counts are unbiased.
 /// Stop rules by count measure until the last answer.
 #[derive(Debug)]
-pub struct Window {
+pub struct MeasurementWindow {
     epoch: Instant,
     /// The epoch by [`monotonic`].
     epoch_nanos: u64,
@@ -78,7 +78,7 @@ impl Period {
     }
 }
 
-impl Window {
+impl MeasurementWindow {
     /// Creates a window whose warm-up begins at `epoch`. `growth` is how the table grows; without
     /// it, [`StopRule::Rows`] counts each transaction as a row of an empty table.
     #[must_use]
@@ -181,7 +181,7 @@ impl Window {
         time.clamp(self.opens, self.closes)
     }
 
-    /// Share of the time from `begun` to `end` within [opens, closes], 0 to 1. An instant is either
+    /// Share of the time from `start` to `end` within [opens, closes], 0 to 1. An instant is either
     /// entirely inside or entirely outside.
     ///
     /// Summed over all transactions that begin before the window closes, the expected value is
@@ -191,18 +191,18 @@ impl Window {
     /// when the window closes ends in no transaction.
     #[inline]
     #[must_use]
-    pub fn measured_share(&self, begun: u64, end: u64) -> f64 {
-        if self.opens <= begun && end <= self.closes {
+    pub fn measured_share(&self, start: u64, end: u64) -> f64 {
+        if self.opens <= start && end <= self.closes {
             return 1.0;
         }
-        let inside = self.clip(end) - self.clip(begun);
-        if inside == 0 { 0.0 } else { inside as f64 / (end - begun) as f64 }
+        let inside = self.clip(end) - self.clip(start);
+        if inside == 0 { 0.0 } else { inside as f64 / (end - start) as f64 }
     }
 
-    /// Asks to start a transaction at a time. `counted` is the number of this client's transactions
-    /// counted so far. Under a shared budget, each answer `Measured` takes one transaction from it;
-    /// under a target number of rows, warm-up counts too.
-    pub fn admit(&self, now: u64, counted: u64) -> Option<Period> {
+    /// Asks to start a transaction at a time. `measured_count` is the number of this
+    /// client's transactions counted so far. Under a shared budget, each answer `Measured` takes
+    /// one transaction from it; under a target number of rows, warm-up counts too.
+    pub fn admit(&self, now: u64, measured_count: u64) -> Option<Period> {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
@@ -214,7 +214,7 @@ impl Window {
         }
         let is_left = match self.stop {
             StopRule::Duration(_) | StopRule::Rows(_) => true,
-            StopRule::TransactionsPerClient(limit) => counted < limit,
+            StopRule::TransactionsPerClient(limit) => measured_count < limit,
             StopRule::Transactions(budget) => {
                 self.admitted.fetch_add(1, Ordering::Relaxed) < budget
             }
@@ -261,8 +261,8 @@ impl Window {
 
     /// True when a client has used up its own transactions and need not wait for another.
     #[must_use]
-    pub fn has_client_finished(&self, counted: u64) -> bool {
-        matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
+    pub fn has_client_finished(&self, measured_count: u64) -> bool {
+        matches!(self.stop, StopRule::TransactionsPerClient(limit) if measured_count >= limit)
     }
 
     /// True when clients must not wait or retry any longer.
@@ -325,7 +325,8 @@ mod tests {
 
     #[test]
     fn a_duration_admits_from_opening_to_closing() {
-        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
+        let window =
+            MeasurementWindow::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
         let rows = [
             (0, Some(Period::WarmUp)),
             (99, Some(Period::WarmUp)),
@@ -342,22 +343,22 @@ mod tests {
 
     /// Work of clients that repeatedly begin a transaction together, first at this time before the
     /// window opens; and the number of their transactions that begin in the window.
-    fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
+    fn lockstep(window: &MeasurementWindow, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
-        let work: f64 =
+        let weighted_commits: f64 =
             starts.iter().map(|start| window.measured_share(*start, start + length)).sum();
-        let begun = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
-        (work * clients as f64, begun * clients)
+        let started = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
+        (weighted_commits * clients as f64, started * clients)
     }
 
     /// A window of 10 s after 5 s of warm-up.
-    fn ten_seconds() -> Window {
+    fn ten_seconds() -> MeasurementWindow {
         let load = LoadPlan {
             warmup: Nanos::from_secs(5),
             ..LoadPlan::new(StopRule::Duration(Nanos::from_secs(10)))
         };
-        Window::new(Instant::now(), &load, None)
+        MeasurementWindow::new(Instant::now(), &load, None)
     }
 
     #[test]
@@ -388,20 +389,20 @@ mod tests {
 
     /// Work of 200 clients with exponential think and response times of these means, in
     /// milliseconds.
-    fn scattered(window: &Window, think: f64, answer: f64) -> f64 {
-        let mut work = 0.0;
+    fn scattered(window: &MeasurementWindow, think: f64, answer: f64) -> f64 {
+        let mut weighted_commits = 0.0;
         for client in 0..200 {
             let mut random =
                 crate::random::Random::new(1, crate::random::Stream::Transaction, client, 0);
             let mut length = |mean: f64| (-(1.0 - random.unit()).ln() * mean * 1e6) as u64;
-            let mut begun = length(think);
-            while begun < window.closes() {
-                let end = begun + length(answer);
-                work += window.measured_share(begun, end);
-                begun = end + length(think);
+            let mut start = length(think);
+            while start < window.closes() {
+                let end = start + length(answer);
+                weighted_commits += window.measured_share(start, end);
+                start = end + length(think);
             }
         }
-        work
+        weighted_commits
     }
 
     #[test]
@@ -409,20 +410,21 @@ mod tests {
         let window = ten_seconds();
         for (think, answer) in [(0.0, 100.0), (2_000.0, 5.0), (2_000.0, 1_000.0), (500.0, 4_000.0)]
         {
-            let work = scattered(&window, think, answer);
+            let weighted_commits = scattered(&window, think, answer);
             let expected = 200.0 * 10_000.0 / (think + answer);
             // The standard deviation of a count with exponential times is its square root; the sum
             // of two such times varies less.
             assert!(
-                (work - expected).abs() < 4.0 * expected.sqrt(),
-                "{think} {answer}: {work} of {expected}"
+                (weighted_commits - expected).abs() < 4.0 * expected.sqrt(),
+                "{think} {answer}: {weighted_commits} of {expected}"
             );
         }
     }
 
     #[test]
     fn a_common_budget_is_given_out_exactly_once() {
-        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1_000)), None);
+        let window =
+            MeasurementWindow::new(Instant::now(), &load(StopRule::Transactions(1_000)), None);
         let admitted: u64 = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
@@ -442,7 +444,8 @@ mod tests {
         let growth = Growth { rows_before: 40, rows_per_transaction: 3 };
         let admitted = |stop: StopRule, generator, generators| {
             let subset = ClientSubset::new(7, generator, generators);
-            let window = Window::new(Instant::now(), &load(stop), Some(growth)).of_subset(subset);
+            let window =
+                MeasurementWindow::new(Instant::now(), &load(stop), Some(growth)).of_subset(subset);
             (0..).take_while(|_| window.admit(200, 0) == Some(Period::Measured)).count() as u64
         };
         for (stop, budget) in [(StopRule::Transactions(1_003), 1_003), (StopRule::Rows(100), 20)] {
@@ -455,7 +458,7 @@ mod tests {
 
     #[test]
     fn warm_up_takes_nothing_from_the_budget() {
-        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1)), None);
+        let window = MeasurementWindow::new(Instant::now(), &load(StopRule::Transactions(1)), None);
         assert_eq!(window.admit(10, 0), Some(Period::WarmUp));
         assert_eq!(window.admit(200, 0), Some(Period::Measured));
         assert_eq!(window.admit(200, 0), None);
@@ -464,7 +467,8 @@ mod tests {
     #[test]
     fn a_number_of_rows_admits_as_many_commits_as_bring_them() {
         let growth = Growth { rows_before: 40, rows_per_transaction: 25 };
-        let window = Window::new(Instant::now(), &load(StopRule::Rows(100)), Some(growth));
+        let window =
+            MeasurementWindow::new(Instant::now(), &load(StopRule::Rows(100)), Some(growth));
         assert_eq!(window.admit(10, 0), Some(Period::WarmUp), "rows of the warm-up count");
         assert_eq!(window.admit(200, 0), Some(Period::Measured));
         assert_eq!(
@@ -484,14 +488,16 @@ mod tests {
 
     #[test]
     fn each_client_stops_after_its_own_number() {
-        let window = Window::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)), None);
+        let window =
+            MeasurementWindow::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)), None);
         assert_eq!(window.admit(200, 2), Some(Period::Measured));
         assert_eq!(window.admit(200, 3), None);
     }
 
     #[test]
     fn stopping_keeps_the_first_reason_and_admits_nobody() {
-        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
+        let window =
+            MeasurementWindow::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
         let problem = |reason: &str| Reason::from(reason);
         window.stop(problem("the server died"));
         window.stop(Reason::Interrupted);

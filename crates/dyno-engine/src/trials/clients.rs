@@ -33,7 +33,7 @@ pub(crate) trait Clients {
     fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError>;
 
     /// How threads that do not end are handled.
-    fn ending(&self) -> StuckThreadPolicy {
+    fn stuck_threads(&self) -> StuckThreadPolicy {
         StuckThreadPolicy::Await
     }
 

@@ -22,16 +22,16 @@ struct Rule {
 
 /// Counters of one script's transactions; a workload is created for one trial.
 #[derive(Default)]
-struct TransactionCounts {
-    begun: AtomicU64,
+struct OutcomeCounters {
+    started: AtomicU64,
     committed: AtomicU64,
     /// Failed transactions that certainly left nothing in the data.
     rolled_back: AtomicU64,
 }
 
-impl TransactionCounts {
+impl OutcomeCounters {
     fn all(&self) -> [&AtomicU64; 3] {
-        [&self.begun, &self.committed, &self.rolled_back]
+        [&self.started, &self.committed, &self.rolled_back]
     }
 }
 
@@ -40,7 +40,7 @@ impl TransactionCounts {
 pub struct CustomAudit {
     rules: Vec<Rule>,
     /// By script.
-    counts: Vec<TransactionCounts>,
+    counters: Vec<OutcomeCounters>,
     /// Whether a failed transaction leaves nothing behind, by script.
     are_atomic: Vec<bool>,
 }
@@ -66,10 +66,10 @@ impl CustomAudit {
         if rules.is_empty() {
             return Ok(Self::default());
         }
-        let counts = scripts.iter().map(|_| TransactionCounts::default()).collect();
+        let counters = scripts.iter().map(|_| OutcomeCounters::default()).collect();
         Ok(Self {
             rules,
-            counts,
+            counters,
             are_atomic: scripts.iter().map(|(_, is_atomic)| *is_atomic).collect(),
         })
     }
@@ -81,14 +81,14 @@ impl CustomAudit {
 
     /// Records the start of a script's transaction.
     pub fn begins(&self, script: usize) {
-        if let Some(count) = self.counts.get(script) {
-            count.begun.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = self.counters.get(script) {
+            count.started.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Records its end; a transaction that does not end is in doubt.
     pub fn ends(&self, script: usize, outcome: &Result<(), OperationFailure>) {
-        let Some(count) = self.counts.get(script) else { return };
+        let Some(count) = self.counters.get(script) else { return };
         match outcome {
             Ok(()) => count.committed.fetch_add(1, Ordering::Relaxed),
             // An error within dyno, for example in an expression, may follow a statement that took
@@ -105,13 +105,13 @@ impl CustomAudit {
     /// The counters as numbers, for [`Self::import_counts`] in another process.
     #[must_use]
     pub fn export_counts(&self) -> Vec<u64> {
-        let all = self.counts.iter().flat_map(TransactionCounts::all);
+        let all = self.counters.iter().flat_map(OutcomeCounters::all);
         all.map(|counter| counter.load(Ordering::Relaxed)).collect()
     }
 
     /// Adds the counters of another process.
     pub fn import_counts(&self, exported: &[u64]) {
-        for (counter, count) in self.counts.iter().flat_map(TransactionCounts::all).zip(exported) {
+        for (counter, count) in self.counters.iter().flat_map(OutcomeCounters::all).zip(exported) {
             counter.fetch_add(*count, Ordering::Relaxed);
         }
     }
@@ -145,12 +145,12 @@ impl CustomAudit {
     fn expected_range(&self, steps: &[(usize, i64)], before: i64) -> (i64, i64) {
         let (mut smallest, mut largest) = (before, before);
         for (script, step) in steps {
-            let count = &self.counts[*script];
-            let [begun, committed, rolled_back] = count
+            let count = &self.counters[*script];
+            let [started, committed, rolled_back] = count
                 .all()
                 .map(|number| i64::try_from(number.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
             let sure = step.saturating_mul(committed);
-            let doubt = step.saturating_mul(begun - committed - rolled_back);
+            let doubt = step.saturating_mul(started - committed - rolled_back);
             smallest = smallest.saturating_add(sure).saturating_add(doubt.min(0));
             largest = largest.saturating_add(sure).saturating_add(doubt.max(0));
         }

@@ -64,10 +64,10 @@ impl Native {
         all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
-        ready: impl FnOnce() -> Result<Start, TrialError>,
+        common_start: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
-        with_natives!(all, workloads => run_subset(workloads, targets, input, ready, listener))
+        with_natives!(all, workloads => run_subset(workloads, targets, input, common_start, listener))
     }
 
     /// Calls [`run_groups_trial`] with native workloads of the same kind.

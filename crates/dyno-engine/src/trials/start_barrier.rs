@@ -38,20 +38,19 @@ pub struct BackgroundGroup<'a> {
 type Outcome = Result<TrialRecord, TrialError>;
 type MeasureGroup<'a> = Box<dyn FnOnce(&BarrierMember, &mut dyn Listener) -> Outcome + Send + 'a>;
 
-/// Measures background groups, each on its own thread, while `measured` measures the measured
+/// Measures background groups, each on its own thread, while `run_measured` measures the measured
 /// groups. The listener receives the events of the measured groups, and the histories of all
 /// groups.
 ///
-/// # Errors
-/// Those of `measured`.
+/// # Errors Those of `run_measured`.
 pub fn run_groups(
     trial: &str,
     background: Vec<BackgroundGroup<'_>>,
     listener: &mut dyn Listener,
-    measured: impl FnOnce(Option<&BarrierMember>, &mut dyn Listener) -> Outcome,
+    run_measured: impl FnOnce(Option<&BarrierMember>, &mut dyn Listener) -> Outcome,
 ) -> Outcome {
     if background.is_empty() {
-        return measured(None, listener);
+        return run_measured(None, listener);
     }
     let (first, members) =
         StartBarrier::members(background.iter().map(|it| (it.name.clone(), it.clients)));
@@ -68,7 +67,7 @@ pub fn run_groups(
             spawned.expect("a thread can be started")
         });
         let threads: Vec<_> = threads.collect();
-        let measured = measured(Some(&first), &mut *listener);
+        let outcome = run_measured(Some(&first), &mut *listener);
         // Members that still wait for the start receive its cancellation.
         drop(first);
         // A panicked member was already reported; this thread must not panic before all are joined.
@@ -79,7 +78,7 @@ pub fn run_groups(
                 listener.history(trial, Some(&name), &history);
             }
         }
-        measured
+        outcome
     })
 }
 
@@ -199,7 +198,7 @@ impl BarrierMember {
     /// # Errors
     /// For the first member, when another has left, and those of `start`; for the others, when the
     /// start was cancelled.
-    pub(crate) fn ready(
+    pub(crate) fn await_start(
         &self,
         start: impl FnOnce() -> Result<Start, TrialError>,
     ) -> Result<Start, TrialError> {
@@ -310,7 +309,7 @@ mod tests {
         let (first, member) = pair();
         thread::scope(|scope| {
             scope.spawn(move || {
-                assert!(member.ready(|| panic!("the first member does this")).is_ok());
+                assert!(member.await_start(|| panic!("the first member does this")).is_ok());
                 member.settled();
                 member.end(Ok(TrialRecord {
                     started_at: "then".to_owned(),
@@ -320,7 +319,7 @@ mod tests {
             let mut has_begun = false;
             assert!(
                 first
-                    .ready(|| {
+                    .await_start(|| {
                         has_begun = true;
                         Ok(Start::soon())
                     })
@@ -343,12 +342,12 @@ mod tests {
         let (sender, audits) = std::sync::mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
-                let _ = member.ready(|| Ok(Start::soon()));
+                let _ = member.await_start(|| Ok(Start::soon()));
                 member.settled();
                 let _ = sender.send("background");
                 member.end(Ok(TrialRecord::default()));
             });
-            first.ready(|| Ok(Start::soon())).expect("both are ready");
+            first.await_start(|| Ok(Start::soon())).expect("both are ready");
             first.settled();
             let is_early = audits.recv_timeout(std::time::Duration::from_millis(50)).is_ok();
             assert!(!is_early, "the first member has read no counters yet");
@@ -362,7 +361,7 @@ mod tests {
         let failed = |leave: fn(BarrierMember)| {
             let (first, member) = pair();
             leave(member);
-            (first.ready(|| panic!("nobody begins")).expect_err("it is not ready"), first)
+            (first.await_start(|| panic!("nobody begins")).expect_err("it is not ready"), first)
         };
         let refused = |member: BarrierMember| {
             member.end(Err(TrialError::NotConnected(FailureKind::Other.failure("no room"))));
@@ -388,7 +387,7 @@ mod tests {
         let (first, member) = pair();
         thread::scope(|scope| {
             let waiting = scope.spawn(move || {
-                let start = member.ready(|| Ok(Start::soon()));
+                let start = member.await_start(|| Ok(Start::soon()));
                 member.settled();
                 start.err()
             });

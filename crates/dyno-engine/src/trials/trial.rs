@@ -15,10 +15,10 @@ use crate::native_clients::NativeClients;
 use crate::recording::{SampleNames, Totals};
 use crate::schema;
 use crate::session::COMMIT;
-use crate::settling::{OpenSessions, observe, settle};
+use crate::settling::{OpenSessions, await_ended, observe};
 use crate::start_barrier::BarrierMember;
 use crate::trial_input::{Counters, NodeState, TrialInput};
-use crate::window::Window;
+use crate::window::MeasurementWindow;
 use crate::worker::spawn_native;
 use crate::workload::{AuditFacts, Workload};
 use crate::{worker_count, worker_tries};
@@ -91,9 +91,9 @@ fn measure_distributed(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let ready = || generators.start().map(Start::at);
+    let common_start = || generators.start().map(Start::at);
     let (measured, audit_state) =
-        distributed::measure(&clients.kinds(), generators, input, ready, listener)?;
+        distributed::measure(&clients.kinds(), generators, input, common_start, listener)?;
     audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
     Ok(measured.record)
 }
@@ -137,9 +137,9 @@ fn measure_load(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let ready = || Ok(Start::soon());
-    let measured = measure(clients, StuckThreadPolicy::LeaveBehind, input, ready, listener);
-    measured.map(|measured| measured.record)
+    let common_start = || Ok(Start::soon());
+    let outcome = measure(clients, StuckThreadPolicy::LeaveBehind, input, common_start, listener);
+    outcome.map(|measured_load| measured_load.record)
 }
 
 /// Runs something with the best number of workers, and records the numbers that were tried.
@@ -162,13 +162,13 @@ fn with_best_workers<W: Workload, T>(
 /// Measures clients of this process; `ready` is as of [`run_pool`].
 fn measure(
     clients: &impl Clients,
-    ending: StuckThreadPolicy,
+    stuck_threads: StuckThreadPolicy,
     input: &LoadInput<'_>,
-    ready: impl FnOnce() -> Result<Start, TrialError>,
+    common_start: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<MeasuredLoad, TrialError> {
-    let worker_pool = WorkerPool::new(clients.kinds(), ending, input);
-    Ok(run_pool(clients, worker_pool, ready, listener)?.into_measured(listener))
+    let worker_pool = WorkerPool::new(clients.kinds(), stuck_threads, input);
+    Ok(run_pool(clients, worker_pool, common_start, listener)?.into_measured(listener))
 }
 
 /// Runs clients until all have ended. `ready` is called when all are ready, and returns their
@@ -176,12 +176,12 @@ fn measure(
 fn run_pool<'a>(
     clients: &impl Clients,
     mut worker_pool: WorkerPool<'a>,
-    ready: impl FnOnce() -> Result<Start, TrialError>,
+    common_start: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<EndedMeasurement<'a>, TrialError> {
     clients.spawn(&mut worker_pool)?;
     worker_pool.await_ready(clients.ready_limit(), listener)?;
-    match ready() {
+    match common_start() {
         Ok(start) => Ok(worker_pool.run(&start, listener)),
         Err(error) => {
             worker_pool.cancel();
@@ -195,19 +195,20 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
 
     fn kinds(&self) -> SampleNames {
         let statements = self.targets[0].1.kinds.clone();
-        let mut commits = self.workloads[0].commits();
-        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
-        SampleNames { statements, transactions: self.transactions.clone(), commits }
+        let mut commit_kinds = self.workloads[0].commit_kinds();
+        commit_kinds.extend(statements.iter().rposition(|kind| *kind == COMMIT));
+        SampleNames { statements, transactions: self.transactions.clone(), commit_kinds }
     }
 
-    fn think(&self, name: u16) -> Option<Nanos> {
+    fn think(&self, name_index: u16) -> Option<Nanos> {
         let workload = &self.workloads[0];
-        let pause = |name| workload.think(name).map(|mean| Nanos(mean.0 + workload.keying(name).0));
+        let mean_wait =
+            |name| workload.think(name).map(|mean| Nanos(mean.0 + workload.keying(name).0));
         match self.names_per_workload() {
-            _ if !self.has_several_databases() => pause(name),
+            _ if !self.has_several_databases() => mean_wait(name_index),
             // The only name is that of the database.
             1 if workload.transactions().len() > 1 => None,
-            each => pause(name % each as u16),
+            each => mean_wait(name_index % each as u16),
         }
     }
 
@@ -313,7 +314,7 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         spawn_scripts(worker_pool, &self.script, self.threads)
     }
 
-    fn ending(&self) -> StuckThreadPolicy {
+    fn stuck_threads(&self) -> StuckThreadPolicy {
         StuckThreadPolicy::LeaveScript
     }
 
@@ -440,7 +441,7 @@ fn measure_subset(
     ready: impl FnOnce() -> Result<Start, TrialError>,
     listener: &mut dyn Listener,
 ) -> Result<PartialResult, TrialError> {
-    let worker_pool = WorkerPool::new(clients.kinds(), clients.ending(), input).mergeable();
+    let worker_pool = WorkerPool::new(clients.kinds(), clients.stuck_threads(), input).mergeable();
     let ended = run_pool(clients, worker_pool, ready, listener)?;
     Ok(ended.into_partial_result(clients.audit_state(), listener))
 }
@@ -462,10 +463,13 @@ pub fn run_script_trial<S: Script>(
 }
 
 /// Fails when threads of a script are still running.
-fn check_all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
-    let [first, ..] = measured.left_behind[..] else { return Ok(()) };
-    let number = measured.left_behind.len();
-    Err(TrialError::threads_still_running(Reason::ClientsContinued { number, first: first.0 }))
+fn check_all_ended(load_record: &LoadRecord) -> Result<(), TrialError> {
+    let [first, ..] = load_record.left_behind[..] else { return Ok(()) };
+    let left_behind = load_record.left_behind.len();
+    Err(TrialError::threads_still_running(Reason::ClientsContinued {
+        clients: left_behind,
+        first: first.0,
+    }))
 }
 
 fn trial(
@@ -488,25 +492,25 @@ fn trial(
         (before, read_at) = ((input.counters)(), Instant::now());
         input.generators.map_or_else(|| Ok(Start::soon()), |it| it.start().map(Start::at))
     };
-    let ready = || match input.barrier {
-        Some(member) => member.ready(start),
+    let common_start = || match input.barrier {
+        Some(member) => member.await_start(start),
         None => start(),
     };
-    let measured = match input.generators {
-        None => measure(clients, clients.ending(), &load, ready, listener)?,
+    let measured_load = match input.generators {
+        None => measure(clients, clients.stuck_threads(), &load, common_start, listener)?,
         Some(generators) => {
             let (measured, audit_state) =
-                distributed::measure(&clients.kinds(), generators, &load, ready, listener)?;
+                distributed::measure(&clients.kinds(), generators, &load, common_start, listener)?;
             audit_state.into_iter().for_each(|it| clients.import_audit_state(it));
             measured
         }
     };
-    let MeasuredLoad { record: measured, totals, window } = measured;
+    let MeasuredLoad { record: measured, totals, window } = measured_load;
     let repaired = input.repair.map(|repair| repair());
     let states = repaired
         .as_ref()
         .map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
-    let settled = settle_all(clients, &mut observers, input, &states);
+    let settled = await_all_ended(clients, &mut observers, input, &states);
     if let Some(member) = input.barrier {
         member.settled();
     }
@@ -572,10 +576,10 @@ fn baselines<C: Clients>(
     databases.map(|(database, observer)| block_on(clients.baseline(database, observer))).collect()
 }
 
-/// Calls [`settle`] on every running node and returns the total. Observers of nodes that may have
-/// been affected by faults reconnect. Sessions opened by scripts are not tracked, so there is
+/// Calls [`await_ended`] on every running node and returns the total. Observers of nodes that may
+/// have been affected by faults reconnect. Sessions opened by scripts are not tracked, so there is
 /// nothing to wait for; the audit reconnects where necessary.
-fn settle_all(
+fn await_all_ended(
     clients: &impl Clients,
     observers: &mut [Connection],
     input: &TrialInput<'_>,
@@ -590,11 +594,11 @@ fn settle_all(
                 // A server that was up all the time may still have lost its sessions in a fault.
                 *observer = block_on(observe(&node.target))?;
             }
-            settle(observer, &node.target, sessions, None)
+            await_ended(observer, &node.target, sessions, None)
         }
         NodeState::Restarted(since) => {
             *observer = block_on(observe(&node.target))?;
-            settle(observer, &node.target, sessions, Some(since))
+            await_ended(observer, &node.target, sessions, Some(since))
         }
     });
     settled.sum()
@@ -604,7 +608,7 @@ fn settle_all(
 /// and audited does not end the trial early.
 fn trial_end(
     audit: &AuditRecord,
-    window: &Window,
+    window: &MeasurementWindow,
     load: &LoadInput<'_>,
     is_silent: bool,
 ) -> TrialEnd {

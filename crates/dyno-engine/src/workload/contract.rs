@@ -64,7 +64,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Indexes in [`Self::kinds`] of the kinds that are a COMMIT. The server counts them in
     /// addition to those that the session sends.
-    fn commits(&self) -> Vec<usize> {
+    fn commit_kinds(&self) -> Vec<usize> {
         Vec::new()
     }
 

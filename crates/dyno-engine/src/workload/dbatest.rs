@@ -95,7 +95,7 @@ impl Variant {
     }
 
     /// Index of the statement that does the work.
-    fn work(self) -> u16 {
+    fn work_kind(self) -> u16 {
         (self.kinds().len() - 1) as u16
     }
 }
@@ -270,11 +270,11 @@ impl Workload for Dbatest {
         }
         let sql =
             format!("UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} WHERE i = ?");
-        vec![StatementText { sql, kind: self.variant.work() }]
+        vec![StatementText { sql, kind_index: self.variant.work_kind() }]
     }
 
     fn examples(&self) -> Vec<StatementText> {
-        let text = |kind, sql| StatementText { sql, kind };
+        let text = |kind_index, sql| StatementText { sql, kind_index };
         let sql = self.sql(&"CLIENT");
         let ids = ["?", "?", "..."];
         let mut list = String::new();
@@ -282,7 +282,7 @@ impl Workload for Dbatest {
             Variant::RowByRowUpdate => self.statements(),
             Variant::InListSelect => {
                 write_select(&mut list, &ids);
-                vec![text(self.variant.work(), list)]
+                vec![text(self.variant.work_kind(), list)]
             }
             Variant::TempTableSelect | Variant::TempTableUpdate => {
                 write_fill(&mut list, &sql.name, &ids[..2]);
@@ -291,7 +291,7 @@ impl Workload for Dbatest {
                     text(DROP, sql.drop),
                     text(CREATE, sql.create),
                     text(FILL, list),
-                    text(self.variant.work(), sql.joined),
+                    text(self.variant.work_kind(), sql.joined),
                 ]
             }
         }
@@ -326,7 +326,7 @@ impl Workload for Dbatest {
             Variant::InListSelect => {
                 client.text.clear();
                 write_select(&mut client.text, &client.ids);
-                session.text(self.variant.work(), &client.text).await?;
+                session.text(self.variant.work_kind(), &client.text).await?;
             }
             Variant::RowByRowUpdate => {
                 for id in &client.ids {
@@ -335,7 +335,7 @@ impl Workload for Dbatest {
             }
             Variant::TempTableSelect | Variant::TempTableUpdate => {
                 self.fill(client, session).await?;
-                session.text(self.variant.work(), &client.sql.joined).await?;
+                session.text(self.variant.work_kind(), &client.sql.joined).await?;
             }
         }
         if begins {

@@ -152,9 +152,9 @@ impl HistoryClient {
 
     fn begin(&mut self, sequence: u64, now: u64) {
         if self.attempts.len() < self.attempts_max {
-            let (client, begun) = (self.id.0, now.max(self.last + 1));
+            let (client, started) = (self.id.0, now.max(self.last + 1));
             let (outcome, ended, operations) = (AttemptOutcome::InDoubt, None, Vec::new());
-            self.attempts.push(Attempt { client, sequence, begun, ended, outcome, operations });
+            self.attempts.push(Attempt { client, sequence, started, ended, outcome, operations });
         }
     }
 
@@ -165,7 +165,7 @@ impl HistoryClient {
 
     fn end(&mut self, outcome: AttemptOutcome, now: u64) {
         if let Some(attempt) = self.current() {
-            let ended = now.max(attempt.begun + 1);
+            let ended = now.max(attempt.started + 1);
             (attempt.outcome, attempt.ended) = (outcome, Some(ended));
             self.last = ended;
         }
@@ -418,13 +418,13 @@ impl Workload for Histories {
             self.table.dialect.appended("value")
         );
         let select =
-            StatementText { sql: format!("SELECT value FROM {TABLE} WHERE id = ?"), kind: 0 };
+            StatementText { sql: format!("SELECT value FROM {TABLE} WHERE id = ?"), kind_index: 0 };
         let writes = match self.table.objects {
             Objects::Registers => vec![set],
             Objects::Lists => vec![append, set],
         };
         std::iter::once(select)
-            .chain(writes.into_iter().map(|sql| StatementText { sql, kind: 1 }))
+            .chain(writes.into_iter().map(|sql| StatementText { sql, kind_index: 1 }))
             .collect()
     }
 

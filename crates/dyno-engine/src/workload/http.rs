@@ -88,7 +88,7 @@ struct Request {
 
 /// State of one client.
 pub struct HttpClient {
-    number: u64,
+    client_number: u64,
     cookies: Cookies,
     request: Vec<u8>,
     /// Body of the request, and then that of the answer if it is checked.
@@ -208,9 +208,9 @@ impl Request {
         sequence: u64,
         key: u64,
     ) {
-        let HttpClient { number, cookies, request: out, body } = client;
+        let HttpClient { client_number, cookies, request: out, body } = client;
         let value = |parameter| match parameter {
-            Parameter::Client => *number,
+            Parameter::Client => *client_number,
             Parameter::Sequence => sequence + 1,
             Parameter::Key => key,
         };
@@ -328,7 +328,7 @@ impl Workload for Http {
 
     fn client(&self, id: ClientId) -> HttpClient {
         HttpClient {
-            number: u64::from(id.0) + 1,
+            client_number: u64::from(id.0) + 1,
             cookies: Cookies::default(),
             request: Vec::new(),
             body: Vec::new(),

@@ -142,7 +142,7 @@ impl Workload for MassInsert {
         let rows = vec!["(?, ?)"; self.rows_per_insert].join(", ");
         vec![StatementText {
             sql: format!("INSERT INTO people (email, name) VALUES {rows}"),
-            kind: 0,
+            kind_index: 0,
         }]
     }
 

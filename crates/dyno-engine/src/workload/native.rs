@@ -183,6 +183,6 @@ pub fn sample_statements(plan: &WorkloadPlan, engine: Engine) -> Vec<(String, St
     let Ok(native) = Native::build(plan, setting) else { return Vec::new() };
     with_native!(&native, workload => {
         let kinds = workload.kinds();
-        workload.examples().into_iter().map(|text| (kinds[usize::from(text.kind)].to_owned(), text.sql)).collect()
+        workload.examples().into_iter().map(|text| (kinds[usize::from(text.kind_index)].to_owned(), text.sql)).collect()
     })
 }

@@ -335,9 +335,10 @@ impl Workload for Oltp {
         let prepared = Kind::ALL.into_iter().filter(|kind| self.mix[*kind as usize] > 0);
         prepared
             .flat_map(|kind| {
-                tables
-                    .clone()
-                    .map(move |table| StatementText { sql: kind.sql(table), kind: kind as u16 })
+                tables.clone().map(move |table| StatementText {
+                    sql: kind.sql(table),
+                    kind_index: kind as u16,
+                })
             })
             .collect()
     }

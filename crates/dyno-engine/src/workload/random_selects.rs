@@ -100,7 +100,7 @@ impl Workload for RandomSelects {
                 format!("SELECT count(k) FROM sbtest1 WHERE {ranges}")
             }
         };
-        vec![StatementText { sql, kind: 0 }]
+        vec![StatementText { sql, kind_index: 0 }]
     }
 
     fn reconnect_every(&self) -> u64 {

@@ -200,8 +200,8 @@ impl Workload for Rush {
             Variant::ReadModifyWrite | Variant::ForUpdate => "UPDATE rush SET c2 = ? WHERE c1 = ?",
         };
         vec![
-            StatementText { sql: format!("SELECT c2 FROM rush WHERE c1 = ?{lock}"), kind: 0 },
-            StatementText { sql: update.to_owned(), kind: 1 },
+            StatementText { sql: format!("SELECT c2 FROM rush WHERE c1 = ?{lock}"), kind_index: 0 },
+            StatementText { sql: update.to_owned(), kind_index: 1 },
         ]
     }
 

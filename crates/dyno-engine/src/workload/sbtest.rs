@@ -96,7 +96,7 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
 
 /// Options of the key distribution, named as sysbench names them.
 pub(super) fn distribution_options() -> Vec<OptionDescription> {
-    let number = |name, min, max, default, help| OptionDescription {
+    let number_option = |name, min, max, default, help| OptionDescription {
         name,
         kind: OptionKind::Number { min, max },
         default: OptionValue::Number(default),
@@ -124,14 +124,14 @@ pub(super) fn distribution_options() -> Vec<OptionDescription> {
             "special: width of the hot range in per cent of the keys",
         ),
         integer("rand_spec_res", 0, 100, 75, "special: per cent of the draws from it"),
-        number(
+        number_option(
             "rand_pareto_h",
             0.000_1,
             0.999_9,
             0.2,
             "pareto: the lowest share h of the keys gets 1-h of the draws",
         ),
-        number("rand_zipfian_exp", 0.0, 100.0, 0.8, "zipfian: exponent"),
+        number_option("rand_zipfian_exp", 0.0, 100.0, 0.8, "zipfian: exponent"),
     ]
 }
 
@@ -177,8 +177,8 @@ pub(super) fn distribution(options: &WorkloadOptions) -> Distribution {
             width: options.count("rand_spec_pct") as f64 / 100.0,
             share: options.count("rand_spec_res") as f64 / 100.0,
         },
-        "pareto" => Distribution::pareto(options.number("rand_pareto_h")),
-        "zipfian" => Distribution::zipfian(options.number("rand_zipfian_exp")),
+        "pareto" => Distribution::pareto(options.float("rand_pareto_h")),
+        "zipfian" => Distribution::zipfian(options.float("rand_zipfian_exp")),
         _ => Distribution::Uniform,
     }
 }
@@ -269,13 +269,13 @@ impl Sbtest {
         table.to_owned()
     }
 
-    fn indexes(&self, number: u64) -> Vec<String> {
+    fn indexes(&self, table_number: u64) -> Vec<String> {
         let mut indexes = Vec::new();
         if self.secondary && !self.dialect.has_inline_indexes {
-            indexes.push(format!("CREATE INDEX xid_{number} ON sbtest{number}(id)"));
+            indexes.push(format!("CREATE INDEX xid_{table_number} ON sbtest{table_number}(id)"));
         }
         if self.create_secondary {
-            indexes.push(format!("CREATE INDEX k_{number} ON sbtest{number}(k)"));
+            indexes.push(format!("CREATE INDEX k_{table_number} ON sbtest{table_number}(k)"));
         }
         indexes
     }

@@ -194,7 +194,7 @@ where
 /// A script whose events take this time.
 pub(crate) fn takes(time: Duration) -> impl Script {
     Closure(move |_: ClientId, mut meter: Meter| {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             if !time.is_zero() {
                 std::thread::park_timeout(time);

@@ -48,7 +48,7 @@ fn clients_are_distributed_over_databases_with_own_counters() {
     let times =
         record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
     assert_eq!(times.collect::<Vec<_>>(), [60, 32]);
-    assert_eq!((record.counters.committed, record.transaction.count), (92, 92));
+    assert_eq!((record.counters.committed, record.transaction_latency.count), (92, 92));
     // Clients are numbered from 0 in each database.
     let seen = seen.map(|seen| seen.lock().expect("no client panics").clone());
     assert_eq!(

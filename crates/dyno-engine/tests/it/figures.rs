@@ -46,9 +46,9 @@ fn think_time_limits_the_rate_but_not_the_response_time() {
     let record = trial(Duration::ZERO, Duration::ZERO, 40, &load);
     assert!((100..1_160).contains(&record.counters.committed), "{:?}", record.counters);
     assert!(
-        record.transaction.p50 < 10 * MILLISECOND,
+        record.transaction_latency.p50 < 10 * MILLISECOND,
         "thinking is no response time: {:?}",
-        record.transaction
+        record.transaction_latency
     );
 }
 
@@ -74,13 +74,14 @@ fn think_time_at_window_edges_is_not_part_of_transactions() {
         for load in [&load, &staged] {
             scope.spawn(move || {
                 let record = trial(Duration::ZERO, Duration::ZERO, 100, load);
-                assert_no_think_time_in_work(record.work, record.counters.committed);
-                let rate = record.work.unwrap_or_default() / record.measured.as_secs_f64();
+                assert_no_think_time_in_work(record.weighted_commits, record.counters.committed);
+                let rate = record.weighted_commits.unwrap_or_default()
+                    / record.window_length.as_secs_f64();
                 assert_eq!(record.throughput().to_bits(), rate.to_bits());
             });
         }
         let record = script(Duration::ZERO, 100, &load);
-        assert_no_think_time_in_work(record.work, record.counters.committed);
+        assert_no_think_time_in_work(record.weighted_commits, record.counters.committed);
     });
 }
 
@@ -101,8 +102,8 @@ fn lockstep_throughput_equals_clients_over_response_time() {
         "one wave began in the window"
     );
     for (rate, clients, mean) in [
-        (native.throughput(), 300.0, native.transaction.mean),
-        (script.throughput(), 20.0, script.transaction.mean),
+        (native.throughput(), 300.0, native.transaction_latency.mean),
+        (script.throughput(), 20.0, script.transaction_latency.mean),
     ] {
         let expected = clients / (mean / 1e9);
         assert!((rate / expected - 1.0).abs() < 0.2, "{rate} of {expected}");
@@ -118,8 +119,8 @@ fn lockstep_throughput_equals_clients_over_response_time() {
 fn stop_rules_by_count_have_the_rate_of_what_they_counted() {
     let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::Transactions(50)) };
     let record = trial(Duration::from_millis(1), Duration::ZERO, 5, &load);
-    assert_eq!(record.work, None);
-    assert!((record.throughput() - 50.0 / record.measured.as_secs_f64()).abs() < 1e-9);
+    assert_eq!(record.weighted_commits, None);
+    assert!((record.throughput() - 50.0 / record.window_length.as_secs_f64()).abs() < 1e-9);
 }
 
 fn held_up(record: &TrialRecord) -> Option<(f64, Severity)> {

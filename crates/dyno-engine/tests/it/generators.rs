@@ -226,9 +226,9 @@ fn several_generators_do_the_work_of_one_and_their_counters_add_up() {
         let (sent, record) = trial(&load, Some(&Threads::new(number, &load, u64::MAX)));
         assert_eq!(sent, keys, "{number} generators");
         assert_eq!(record.counters, alone.counters);
-        assert_eq!(record.transaction.count, 200);
+        assert_eq!(record.transaction_latency.count, 200);
         assert_eq!(record.counters.check(), Vec::<String>::new());
-        let parts = record.generators.expect("there are several").parts;
+        let parts = record.generators.expect("there are several").summaries;
         let each = |of: fn(&GeneratorSummary) -> u64| parts.iter().map(of).sum::<u64>();
         assert_eq!(parts.len(), number as usize);
         assert_eq!((each(|it| it.clients.into()), each(|it| it.committed)), (5, 200));
@@ -281,7 +281,7 @@ fn several_generators_report_unstarted_arrivals_and_lags() {
         let open = record.open_loop.expect("an open loop");
         assert_eq!(open.arrived, arrived, "{number}");
         assert!(open.unstarted > arrived / 2, "{open:?}");
-        let parts = record.generators.expect("there are several").parts;
+        let parts = record.generators.expect("there are several").summaries;
         let lags = parts.iter().map(|it| it.lag.expect("an open loop").count);
         assert_eq!(lags.sum::<u64>(), record.counters.started);
     }

@@ -107,7 +107,7 @@ fn a_budget_is_a_number_of_attempts_to_start() {
     let seen = Arc::clone(&attempts);
     let (record, intervals) =
         record(8, &plan(StopRule::Transactions(1_000)), move |_, mut meter| {
-            meter.ready();
+            meter.await_start();
             while meter.begin_event() {
                 // Every tenth event is given up.
                 if seen.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
@@ -128,7 +128,7 @@ fn a_budget_is_a_number_of_attempts_to_start() {
 #[test]
 fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
     let (record, _) = record(1, &plan(StopRule::Transactions(10)), |_, mut meter| {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             meter.give_up_event();
             // Has no effect without an event.
@@ -154,13 +154,13 @@ fn intervals_add_up_to_the_counters_exactly() {
     input.interval = seconds(0.05);
     let mut heard = Heard::new(&input);
     let script = Closure(|_, mut meter: Meter| {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             three_statements(&mut meter);
             meter.statement_failed(1);
             meter.restarted(FailureKind::Deadlock);
             meter.reconnected();
-            meter.count(ScriptCounter::Errors, 2);
+            meter.add_to_counter(ScriptCounter::Errors, 2);
             // Ensures that the window has several intervals on any machine.
             std::thread::sleep(Duration::from_millis(2));
             meter.end_event();
@@ -182,22 +182,22 @@ fn intervals_add_up_to_the_counters_exactly() {
         measured.len()
     );
     assert_eq!(sum(|interval| interval.latency.count), counters.committed);
-    assert_eq!(sum(|interval| interval.latency.sum), record.latency.sum);
+    assert_eq!(sum(|interval| interval.latency.sum), record.exact_latency.sum);
     assert_eq!(sum(|interval| interval.outcomes.reads), counters.outcomes.reads);
     assert_eq!(sum(|interval| interval.outcomes.writes), counters.outcomes.writes);
     assert_eq!(sum(|interval| interval.outcomes.others), counters.outcomes.others);
     assert_eq!(sum(|interval| interval.statement_errors), counters.statement_errors());
     assert_eq!(sum(|interval| interval.retries), counters.retries);
     assert_eq!(sum(|interval| interval.reconnects), counters.reconnects);
-    assert_eq!(sum(|interval| interval.counts.errors), record.counts.errors);
+    assert_eq!(sum(|interval| interval.script_counters.errors), record.script_counters.errors);
     assert_eq!(sum(|interval| interval.statements[0].1.len()), counters.statements[0].ok);
     let events = counters.committed;
     assert_eq!(counters.outcomes, Outcomes { reads: events, writes: events, others: events });
     assert_eq!(
         record.client_statistics.iter().map(|it| it.busy.0).sum::<u64>(),
-        record.latency.sum
+        record.exact_latency.sum
     );
-    assert_eq!(record.latency.count, events);
+    assert_eq!(record.exact_latency.count, events);
     assert!(
         measured.iter().any(|interval| interval.concurrency > 0),
         "clients are in transactions"
@@ -227,7 +227,7 @@ fn interval_completes_although_a_client_is_stuck_in_a_statement() {
     let mut heard = HeardFirst { heard, first: Some(first) };
     let has_come = Mutex::new(has_come);
     let script = Closure(move |client: ClientId, mut meter: Meter| {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             if client.0 == 0 {
                 // If the interval waited for this client, both would wait forever.
@@ -249,7 +249,7 @@ fn interval_completes_although_a_client_is_stuck_in_a_statement() {
 fn script_statements_before_start_and_after_end_are_counted() {
     let (record, intervals) = record(2, &plan(StopRule::Transactions(4)), |_, mut meter| {
         three_statements(&mut meter);
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             meter.end_event();
         }
@@ -263,11 +263,11 @@ fn script_statements_before_start_and_after_end_are_counted() {
 #[test]
 fn a_script_may_have_its_own_loop_and_its_own_counters() {
     let (record, _) = record(1, &plan(StopRule::Transactions(5)), |_, mut meter| {
-        meter.ready();
+        meter.await_start();
         while meter.more_events() {
             meter.start_event();
             meter.start_event();
-            meter.count(ScriptCounter::Reads, 3);
+            meter.add_to_counter(ScriptCounter::Reads, 3);
             meter.end_event();
             meter.end_event();
         }
@@ -275,7 +275,7 @@ fn a_script_may_have_its_own_loop_and_its_own_counters() {
         assert_eq!(meter.counter(ScriptCounter::Reads), 15);
         Ok(())
     });
-    assert_eq!((record.counters.committed, record.counts.outcomes.reads), (5, 15));
+    assert_eq!((record.counters.committed, record.script_counters.outcomes.reads), (5, 15));
     assert_eq!(record.counters.outcomes.total(), 0, "what a script counts is in no other count");
 }
 
@@ -285,7 +285,7 @@ fn script_failure_before_ready_ends_the_run_with_its_message() {
         if client.0 == 1 {
             return Err(ScriptFailure("thread_init failed: no such table".to_owned()));
         }
-        assert!(!meter.ready(), "nobody may start");
+        assert!(!meter.await_start(), "nobody may start");
         assert!(!meter.begin_event());
         Ok(())
     });
@@ -310,7 +310,7 @@ fn a_script_that_is_never_ready_ends_its_trial_and_says_how_many_were() {
                     std::thread::park();
                 }
             }
-            meter.ready();
+            meter.await_start();
             Ok(())
         })
     };
@@ -333,7 +333,7 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
     // A day: the test does not wait for its end.
     let (record, _) =
         record(4, &plan(StopRule::Duration(seconds(86_400.0))), |client, mut meter| {
-            meter.ready();
+            meter.await_start();
             let mut events = 0;
             while meter.begin_event() {
                 events += 1;
@@ -360,7 +360,7 @@ fn a_stop_makes_the_window_neither_longer_nor_after_its_end_shorter() {
         let load = plan(StopRule::Duration(duration));
         let others_begun = Arc::new(AtomicU64::new(0));
         let (record, _) = record(2, &load, move |client, mut meter| {
-            meter.ready();
+            meter.await_start();
             let has_begun = meter.begin_event();
             others_begun.fetch_add(client.0.into(), Ordering::Relaxed);
             // On a busy machine the window may have passed.
@@ -379,8 +379,11 @@ fn a_stop_makes_the_window_neither_longer_nor_after_its_end_shorter() {
             Ok(())
         });
         assert!(record.elapsed > duration, "{}", record.elapsed);
-        assert_eq!(record.measured, duration, "failed at {fails_at}: {:?}", record.fatal);
-        assert!(fails_at != late || record.work.is_some(), "the whole window was measured");
+        assert_eq!(record.window_length, duration, "failed at {fails_at}: {:?}", record.fatal);
+        assert!(
+            fails_at != late || record.weighted_commits.is_some(),
+            "the whole window was measured"
+        );
     }
 }
 
@@ -390,7 +393,7 @@ fn a_script_whose_event_never_ends_is_left_behind_and_named() {
         3,
         &plan_with_little_grace(StopRule::Duration(seconds(1.0))),
         |client, mut meter| {
-            meter.ready();
+            meter.await_start();
             while meter.begin_event() {
                 if client.0 == 1 && meter.counter(ScriptCounter::Events) == 7 {
                     loop {
@@ -432,7 +435,7 @@ fn blocked_script_is_interrupted_after_the_grace_period() {
         record(2, &plan_with_little_grace(StopRule::Duration(seconds(0.2))), |_, mut meter| {
             let wait = Arc::new(Wait::default());
             let _guard = wait.guard(&meter);
-            meter.ready();
+            meter.await_start();
             assert!(meter.begin_event());
             let waiting = wait.0.lock().expect("nobody panics");
             let woken = wait.1.wait_while(waiting, |is_interrupted| !*is_interrupted);
@@ -523,7 +526,7 @@ fn a_stall_is_reported_while_it_lasts_and_its_length_is_exact() {
     // Intervals reveal nothing.
     input.interval = seconds(3_600.0);
     let script = Closure(move |_, mut meter: Meter| {
-        meter.ready();
+        meter.await_start();
         let mut events = 0;
         while meter.begin_event() {
             events += 1;
@@ -567,7 +570,7 @@ fn the_common_start_is_reported_once_when_all_clients_are_ready() {
     let mut starts = Starts { ready: Arc::clone(&ready), reported: Vec::new() };
     let script = Closure(move |_: ClientId, mut meter: Meter| {
         ready.fetch_add(1, Ordering::SeqCst);
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             meter.end_event();
         }

@@ -8,7 +8,7 @@
 
 use crate::bench::{NOBODY, Scratch, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
-use dyno_engine::loading::{Loading, load};
+use dyno_engine::loading::{Loading, load_data};
 use dyno_engine::random::{Random, Stream};
 use dyno_engine::{NodeState, RepairedNodes, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
@@ -104,7 +104,7 @@ fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
     let input = TrialInput { repair: Some(&repair), ..trial_input(target.clone(), CLIENTS, &plan) };
     let loading =
         Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
-    load(&loading, &mut ()).expect("it can be loaded");
+    load_data(&loading, &mut ()).expect("it can be loaded");
     let record = native.run_trial(&input, &mut ()).expect("it can be measured");
     (record, gone.into_inner())
 }
@@ -141,8 +141,10 @@ fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
         );
         let verdict = if lost == 0 { AuditVerdict::Intact } else { AuditVerdict::Violated };
         assert_eq!(check.verdict(), verdict, "round {round}");
-        let named: BTreeSet<_> =
-            examples.iter().map(|LedgerEntry { client, number, .. }| (*client, *number)).collect();
+        let named: BTreeSet<_> = examples
+            .iter()
+            .map(|LedgerEntry { client, sequence: number, .. }| (*client, *number))
+            .collect();
         assert!(
             named.is_subset(&gone) && named.len() == lost.min(5),
             "round {round}: {named:?} of {gone:?}"

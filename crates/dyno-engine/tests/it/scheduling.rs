@@ -22,7 +22,7 @@ fn policies(shares_machine: bool, rate: Option<f64>) -> Vec<String> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
     let script = Closure(move |_: ClientId, mut meter: Meter| {
-        meter.ready();
+        meter.await_start();
         while meter.begin_event() {
             meter.end_event();
         }

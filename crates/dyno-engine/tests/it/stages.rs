@@ -117,7 +117,7 @@ impl Script for Noting {
     }
 
     fn run(&self, client: ClientId, mut meter: Meter) -> Result<(), ScriptFailure> {
-        if !meter.ready() {
+        if !meter.await_start() {
             return Ok(());
         }
         while meter.begin_event() {

@@ -109,7 +109,7 @@ fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
         let record =
             Bench::new("", "oltp_read_write", clients, StopRule::Transactions(500)).record();
         assert_eq!(record.counters.committed, 500, "{clients} clients");
-        assert_eq!(record.transaction.count, 500);
+        assert_eq!(record.transaction_latency.count, 500);
         let expected = [
             ("begin", 1),
             ("point-select", 10),
@@ -144,7 +144,7 @@ fn intervals_add_up_to_the_whole() {
     for interval in &intervals {
         merged.add(&interval.response_times).expect("the same bounds");
     }
-    assert_eq!(merged.value_at_quantile(0.99).min(merged.max()), record.transaction.p99);
+    assert_eq!(merged.value_at_quantile(0.99).min(merged.max()), record.transaction_latency.p99);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn an_interrupt_ends_the_trial_cleanly_with_what_was_measured() {
     bench.is_interrupted = true;
     let record = bench.record();
     assert!(record.counters.committed > 0);
-    assert!(record.measured.0 < 400 * SECOND, "{}", record.measured);
+    assert!(record.window_length.0 < 400 * SECOND, "{}", record.window_length);
     assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. })));
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn copy_into(
     // Large files first, so that none of them is copied alone at the end.
     files.sort_by_key(|file| std::cmp::Reverse(file.length));
     let (next, cloned, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
-    let work = || -> io::Result<()> {
+    let copy_all = || -> io::Result<()> {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             match copy_file(file, owner)? {
                 None => cloned.fetch_add(1, Ordering::Relaxed),
@@ -76,7 +76,8 @@ pub(crate) fn copy_into(
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_A_TIME.min(files.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> =
+            (0..AT_A_TIME.min(files.len())).map(|_| scope.spawn(copy_all)).collect();
         workers.into_iter().try_for_each(|worker| match worker.join() {
             Ok(result) => result,
             Err(_) => Err(io::Error::other("a thread that copied files panicked")),

@@ -42,7 +42,7 @@ impl Tokens<'_> {
             }
             ('"' | '`', _) => self.quoted_name(first),
             ('$', _) if self.is_dollar_quote() => self.dollar_literal(),
-            (c, _) if c.is_ascii_digit() => self.number(),
+            (c, _) if c.is_ascii_digit() => self.skip_number(),
             (c, _) if c.is_alphabetic() || c == '_' => self.word(),
             (c, _) => {
                 self.text.push(c);
@@ -122,7 +122,7 @@ impl Tokens<'_> {
         self.rest = content.find(&tag).map_or("", |at| &content[at + tag.len()..]);
     }
 
-    fn number(&mut self) {
+    fn skip_number(&mut self) {
         let is_parameter = self.text.ends_with('$');
         let end = self
             .rest

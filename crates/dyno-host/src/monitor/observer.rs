@@ -165,7 +165,7 @@ impl ServerQueries {
             if let Some(seen) = self.observed.sessions(is_detailed)? {
                 answer.sessions = sessions::grouped(seen, self.syntax);
                 if !is_detailed {
-                    sessions::count(&answer.sessions, &mut answer.values);
+                    sessions::count_by_state(&answer.sessions, &mut answer.values);
                 }
             }
             self.sessions_pace.note(Instant::now(), self.cost_since(began));

@@ -58,7 +58,7 @@ fn without_numbers(statement: &str) -> String {
 }
 
 /// Adds the numbers of active and waiting sessions to a sample.
-pub(super) fn count(groups: &[SessionGroup], values: &mut Values) {
+pub(super) fn count_by_state(groups: &[SessionGroup], values: &mut Values) {
     let sum = |is_wanted: &dyn Fn(&SessionGroup) -> bool| {
         let sessions =
             groups.iter().filter(|group| is_wanted(group)).map(|group| f64::from(group.sessions));
@@ -132,7 +132,7 @@ mod tests {
             ],
             Syntax::MYSQL,
         );
-        count(&groups, &mut values);
+        count_by_state(&groups, &mut values);
         let of = |name| values.get(name);
         assert_eq!(
             [of(names::SESSIONS), of(names::SESSIONS_ACTIVE), of(names::SESSIONS_WAITING)],

@@ -9,7 +9,7 @@ use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::history::History;
 use dyno_model::judge::collapse::{self, CollapseDetector, IntervalRate, SessionSample};
 use dyno_model::judge::is_meant;
-use dyno_model::monitor::{Sample, growth, names};
+use dyno_model::monitor::{MonitorSample, growth, names};
 use dyno_model::plan::LoadPlan;
 use dyno_model::record::{IntervalRecord, TrialRecord};
 use dyno_model::units::Nanos;
@@ -48,7 +48,7 @@ pub struct Watch<'l> {
     /// What could not be observed.
     problems: Vec<String>,
     /// Samples with the monitor's own cost.
-    costs: Vec<Sample>,
+    costs: Vec<MonitorSample>,
     collapse_detector: CollapseDetector,
     /// The last interval was a collapse.
     is_low: bool,
@@ -113,7 +113,7 @@ impl<'l> Watch<'l> {
     pub fn finish(mut self, record: &mut TrialRecord, load: &LoadPlan) {
         self.stop();
         let opens = self.warmup.as_secs_f64();
-        let closes = opens + record.measured.as_secs_f64();
+        let closes = opens + record.window_length.as_secs_f64();
         collapse::explain_stalls(&mut record.warnings, &self.samples, opens);
         let collapses = collapse::warnings(&self.rates, &self.samples, opens, closes);
         let doubtful: Vec<Warning> =
@@ -179,7 +179,7 @@ impl<'l> Watch<'l> {
         if !reading.sessions.is_empty() {
             self.samples.push(SessionSample { at: at_s, sessions: reading.sessions.clone() });
         }
-        let sample = Sample {
+        let sample = MonitorSample {
             trial: self.trial.clone(),
             at_s,
             values: reading.values.0,
@@ -189,7 +189,7 @@ impl<'l> Watch<'l> {
         let cost: BTreeMap<String, f64> =
             cost.filter_map(|name| Some((name.to_owned(), *sample.values.get(name)?))).collect();
         if !cost.is_empty() {
-            self.costs.push(Sample { at_s, values: cost, ..Sample::default() });
+            self.costs.push(MonitorSample { at_s, values: cost, ..MonitorSample::default() });
         }
         self.listener.sample(&sample);
     }
@@ -250,7 +250,7 @@ impl Listener for Watch<'_> {
         self.listener.commits_stopped(since);
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         self.listener.sample(sample);
     }
 

@@ -75,14 +75,14 @@ pub(super) fn start(
         let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: own };
         Target { detour: Some(endpoint), ..server.clone() }
     };
-    let ready = |target: &Target| match ControlConnection::open(target) {
+    let check_ready = |target: &Target| match ControlConnection::open(target) {
         Ok(_) => Ok(()),
         Err(failure) => Err(NotReady {
             text: format!("no session through it answers: {failure}"),
             is_final: false,
         }),
     };
-    run_directory.start(&launch, &target, &ready, READY_LIMIT)
+    run_directory.start(&launch, &target, &check_ready, READY_LIMIT)
 }
 
 /// Forwards TCP and nothing else: no health checks, no timeouts except for connecting, no logs of

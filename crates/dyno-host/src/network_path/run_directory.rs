@@ -33,8 +33,8 @@ impl RunningPath {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
     #[must_use]
-    pub fn ending(&self) -> Option<Reason> {
-        self.supervisor.ending()
+    pub fn end_reason(&self) -> Option<Reason> {
+        self.supervisor.end_reason()
     }
 
     /// Stops it and removes its folder; returns what failed.
@@ -96,7 +96,7 @@ impl RunDirectory {
         self,
         launch: &dyn Fn(u16) -> Result<Launch, HostError>,
         target: &dyn Fn(u16) -> Target,
-        ready: &dyn Fn(&Target) -> Result<(), NotReady>,
+        check_ready: &dyn Fn(&Target) -> Result<(), NotReady>,
         limit: Duration,
     ) -> Result<RunningPath, HostError> {
         let what = self.what;
@@ -111,7 +111,7 @@ impl RunDirectory {
             let target = target(port);
             let deadline = Instant::now() + limit;
             loop {
-                let failure = match ready(&target) {
+                let failure = match check_ready(&target) {
                     Ok(()) => {
                         return Ok(RunningPath { supervisor: self.supervisor, what, pid, target });
                     }

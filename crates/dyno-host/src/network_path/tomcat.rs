@@ -147,7 +147,7 @@ pub(super) fn start(
             ..Launch::default()
         })
     };
-    run_directory.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
+    run_directory.start(&launch, &target, &|target| check_ready(target, ANSWER_LIMIT), READY_LIMIT)
 }
 
 /// Maximum size of an application in bytes.
@@ -219,7 +219,7 @@ fn escaped(text: &str) -> String {
 
 /// Whether the application reaches its database. Tomcat accepts requests only after all
 /// applications have started, so any other answer than the expected one is final.
-fn ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
+fn check_ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
     let failed =
         |failure: OperationFailure| NotReady { text: failure.to_string(), is_final: false };
     let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(failed)?;
@@ -264,7 +264,8 @@ mod tests {
     fn an_application_that_does_not_answer_is_queried_once() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let target = target(listener.local_addr().unwrap().port());
-        let NotReady { text, is_final } = ready(&target, Duration::from_millis(20)).err().unwrap();
+        let NotReady { text, is_final } =
+            check_ready(&target, Duration::from_millis(20)).err().unwrap();
         assert!(
             is_final && text == "its application does not answer /ready within 0.02 s",
             "{text}"

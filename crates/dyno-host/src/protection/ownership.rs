@@ -46,12 +46,12 @@ pub(crate) fn signature(texts: &[&str]) -> String {
     static KEY: OnceLock<(hmac::Key, Option<File>)> = OnceLock::new();
     let (key, _lock) = KEY.get_or_init(|| {
         // A run that nobody can recognise as running must not sign with the key of the account.
-        let kept = folder().and_then(|folder| {
+        let stored = folder().and_then(|folder| {
             let lock = lock_run(&folder, this_run()).ok()?;
             Some((kept_key(&folder).ok()?, lock))
         });
         let (key, lock) =
-            kept.map_or_else(|| (random::bytes(), None), |(key, lock)| (key, Some(lock)));
+            stored.map_or_else(|| (random::bytes(), None), |(key, lock)| (key, Some(lock)));
         (hmac::Key::new(hmac::HMAC_SHA256, &key), lock)
     });
     let mut context = hmac::Context::with_key(key);

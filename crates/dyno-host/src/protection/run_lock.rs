@@ -177,7 +177,7 @@ fn take_session(
         let began = Instant::now();
         loop {
             if is_yes(session.first(take)?.as_deref()) {
-                return Ok(Some(kept(session, queries)));
+                return Ok(Some(lock_state(session, queries)));
             }
             if began.elapsed() >= TIMEOUT || is_end_requested() {
                 return Ok(None);
@@ -199,7 +199,7 @@ fn take_session(
 }
 
 /// A lock that the server granted. Some products grant it without any effect.
-fn kept(mut session: ControlConnection, queries: &'static LockQueries) -> LockState {
+fn lock_state(mut session: ControlConnection, queries: &'static LockQueries) -> LockState {
     let lacks_locks = session.identity().product.lacks(Capability::AdvisoryLocks);
     match session.first(queries.held) {
         Err(failure) => return LockState::Unavailable(failure.to_string()),

@@ -9,7 +9,7 @@ const PEER_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
 /// A server's role in a cluster.
 pub(super) struct ClusterMember {
     /// Its id, from 1.
-    pub(super) number: u32,
+    pub(super) node_number: u32,
     /// Password of dyno's account, equal on all nodes; `None` for the first, which chooses it.
     pub(super) password: Option<Secret>,
     pub(super) membership: Membership,

@@ -46,13 +46,13 @@ impl InnerNode {
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
-    pub(super) fn ending(&self) -> Option<Reason> {
-        self.supervisor.ending().filter(|_| !self.faults.explains_exit())
+    pub(super) fn end_reason(&self) -> Option<Reason> {
+        self.supervisor.end_reason().filter(|_| !self.faults.explains_exit())
     }
 
     /// The error of a node that ended before the cluster was ready.
-    pub(super) fn lost(&self, ending: impl Display) -> HostError {
-        let text = format!("{} {ending} before it was ready{}", self.name, log_of(&self.words()));
+    pub(super) fn lost(&self, reason: impl Display) -> HostError {
+        let text = format!("{} {reason} before it was ready{}", self.name, log_of(&self.words()));
         with_room(HostError::of_files(text), &self.directories.folder)
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When it cannot be created.
-pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> {
+pub(crate) fn create_log_folder(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> {
     let make = |folder: &Path| {
         fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
             let folder = folder.display();

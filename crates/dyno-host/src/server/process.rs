@@ -56,7 +56,7 @@ pub(super) fn start(
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
-    let log_dir = log::kept(options.log_dir.as_deref())?;
+    let log_dir = log::create_log_folder(options.log_dir.as_deref())?;
     let (mut supervisor, parent) =
         supervisor_and_parent(server, options, owner, log_dir.as_deref())?;
     let mut instance = lay_out(&mut supervisor, server, options, binary, recipe, owner, &parent)?;
@@ -305,11 +305,11 @@ fn initialise(
         if !exit.is_some_and(|exit| exit.is_success()) {
             let log = tail(&instance.directories.initialise_log(), log::SHOWN);
             return Err(refusal(instance, &log).unwrap_or_else(|| {
-                let ending =
+                let exit =
                     exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
                 let (kind, program, log) = (instance.binary.kind, program.display(), log_of(&log));
                 HostError::of_files(format!(
-                    "cannot make {kind}'s data folder: {program} {ending}{log}"
+                    "cannot make {kind}'s data folder: {program} {exit}{log}"
                 ))
             }));
         }

@@ -143,29 +143,31 @@ impl RunningServer {
     /// True while it is running; its end is noticed at once.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.ending().is_none()
+        self.end_reason().is_none()
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is
     /// running.
     #[must_use]
-    pub fn ending(&self) -> Option<Reason> {
-        let lost = |node, ending| Reason::NodeLost { node, reason: Box::new(ending) };
+    pub fn end_reason(&self) -> Option<Reason> {
+        let lost = |node, reason| Reason::NodeLost { node, reason: Box::new(reason) };
         let inner =
-            self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
+            self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.end_reason()?)));
         let sql = || {
             let names = self.kind.node_names(self.nodes().count() as u32, 0);
-            self.nodes().zip(names).find_map(|(node, name)| Some(lost(name, node.own_ending()?)))
+            self.nodes()
+                .zip(names)
+                .find_map(|(node, name)| Some(lost(name, node.own_end_reason()?)))
         };
         match &self.cluster_member {
-            None => self.own_ending(),
+            None => self.own_end_reason(),
             Some(_) => inner.or_else(sql),
         }
     }
 
     /// Its own end, unless it was ended on purpose.
-    fn own_ending(&self) -> Option<Reason> {
-        self.supervisor.as_ref()?.ending().filter(|_| !self.faults.explains_exit())
+    fn own_end_reason(&self) -> Option<Reason> {
+        self.supervisor.as_ref()?.end_reason().filter(|_| !self.faults.explains_exit())
     }
 
     /// Stops it: first cleanly, after 30 s by killing it. Its folder is removed.

@@ -61,12 +61,12 @@ fn commits_on_one_node_reach_the_others_and_all_have_the_settings() {
 fn a_dead_node_is_reported_and_the_others_can_be_stopped() {
     let scratch = open_folder();
     let Some(server) = running(GALERA, scratch.path(), &[]) else { return };
-    assert_eq!(server.ending(), None);
+    assert_eq!(server.end_reason(), None);
     let second = server.nodes().nth(1).and_then(dyno_host::server::RunningServer::pid).unwrap();
     let second = rustix::process::Pid::from_raw(i32::try_from(second).unwrap()).unwrap();
     rustix::process::kill_process(second, rustix::process::Signal::KILL).unwrap();
     wait_until("the death of a node is noticed", || !server.is_alive());
-    let ending = server.ending().unwrap().to_string();
+    let ending = server.end_reason().unwrap().to_string();
     assert!(ending.starts_with("lost node 2, which ") && ending.contains("signal 9"), "{ending}");
     drop(server);
     assert!(is_empty(scratch.path()));

@@ -23,7 +23,7 @@ fn every_kind_starts_answers_stops_and_leaves_nothing() {
         let server = start(&server, &options()).unwrap_or_else(|error| panic!("{error}"));
         let started = begin.elapsed();
         assert_eq!(ask(&server.target(), "SELECT 41 + 1").first(), Some("42"), "{kind}");
-        assert!(server.is_alive() && server.ending().is_none());
+        assert!(server.is_alive() && server.end_reason().is_none());
         assert!(
             server.version.to_string().starts_with(|c: char| c.is_ascii_digit()),
             "{kind}: {}",
@@ -66,7 +66,7 @@ fn faults_are_not_injected_into_a_dead_server() {
             );
         }
         // It was not a fault of dyno's, and stays an unexpected end.
-        assert!(server.ending() == Some(Reason::Killed), "{kind}");
+        assert!(server.end_reason() == Some(Reason::Killed), "{kind}");
         assert!(server.stop().was_dead);
         assert!(is_empty(scratch.path()));
     }
@@ -182,7 +182,7 @@ fn a_killed_server_is_noticed() {
         let pid = server.pid().unwrap();
         kill(pid);
         wait_until("the server's death is noticed", || !server.is_alive());
-        assert_eq!(server.ending(), Some(Reason::Killed), "{kind}");
+        assert_eq!(server.end_reason(), Some(Reason::Killed), "{kind}");
         let stopped = server.stop();
         assert!(stopped.was_dead && stopped.problems.is_empty(), "{kind}: {stopped:?}");
         assert!(is_empty(scratch.path()), "{kind}");

@@ -5,7 +5,7 @@ use dyno_drivers::{Discard, Driver, block_on};
 use dyno_host::monitor::{Watch, Watched, find_server};
 use dyno_host::server::RunningServer;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
-use dyno_model::monitor::{Sample, SessionGroup, names};
+use dyno_model::monitor::{MonitorSample, SessionGroup, names};
 use dyno_model::plan::ServerKind;
 use dyno_model::units::Nanos;
 use dyno_testkit::wait_until;
@@ -16,23 +16,24 @@ use std::time::Duration;
 
 /// Keeps samples.
 #[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<Sample>>>);
+struct Kept(Rc<RefCell<Vec<MonitorSample>>>);
 
 impl Listener for Kept {
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         self.0.borrow_mut().push(sample.clone());
     }
 }
 
 impl Kept {
-    fn samples(&self) -> Vec<Sample> {
+    fn samples(&self) -> Vec<MonitorSample> {
         self.0.borrow().clone()
     }
 
     /// The samples with all of these values: a sample has none of a slow server, and expensive
     /// values are not in every sample.
-    fn looks_at(&self, names: &[&str]) -> Vec<Sample> {
-        let has_all = |sample: &Sample| names.iter().all(|name| sample.values.contains_key(*name));
+    fn looks_at(&self, names: &[&str]) -> Vec<MonitorSample> {
+        let has_all =
+            |sample: &MonitorSample| names.iter().all(|name| sample.values.contains_key(*name));
         self.0.borrow().iter().filter(|sample| has_all(sample)).cloned().collect()
     }
 }
@@ -61,11 +62,11 @@ fn await_look(
     kept: &Kept,
     names: &[&str],
     sessions: Option<f64>,
-) -> Sample {
+) -> MonitorSample {
     let before = kept.looks_at(names).len();
     let mut looked = before;
     trigger.fire();
-    let mut last = Sample::default();
+    let mut last = MonitorSample::default();
     wait_until("the monitor looks", || {
         watch.event(&progress());
         let looks = kept.looks_at(names);
@@ -88,7 +89,7 @@ fn around(
     names: &[&str],
     sessions: Option<f64>,
     work: impl FnOnce(),
-) -> (Sample, Sample) {
+) -> (MonitorSample, MonitorSample) {
     let kept = Kept::default();
     let mut listener = kept.clone();
     let mut watch = Watch::begin("b01-001", Duration::ZERO, watched(server), &mut listener);
@@ -99,8 +100,8 @@ fn around(
     (before, await_look(&mut watch, &trigger, &kept, names, sessions))
 }
 
-fn growth(before: &Sample, after: &Sample, name: &str) -> f64 {
-    let value = |sample: &Sample| {
+fn growth(before: &MonitorSample, after: &MonitorSample, name: &str) -> f64 {
+    let value = |sample: &MonitorSample| {
         *sample.values.get(name).unwrap_or_else(|| panic!("{name}: {:?}", sample.values))
     };
     value(after) - value(before)
@@ -257,7 +258,7 @@ fn file_sizes_of_sqlite_are_sampled() {
         ask(&target, "CREATE TABLE t (x TEXT)");
         ask(&target, "INSERT INTO t VALUES (hex(randomblob(500000)))");
     });
-    let size = |sample: &Sample| {
+    let size = |sample: &MonitorSample| {
         let of = |file: &str| sample.values[&format!("server.sqlite.{file}_bytes")];
         of("database") + of("wal")
     };

@@ -66,11 +66,11 @@ fn sql_nodes_share_data_and_a_dead_data_node_is_reported() {
     let pids: Vec<u32> = server.pids().collect();
     assert_eq!(pids.len(), 5);
     assert!(pids.iter().all(|pid| working_in(scratch.path()).contains(pid)));
-    assert_eq!(server.ending(), None);
+    assert_eq!(server.end_reason(), None);
     let last = Pid::from_raw(i32::try_from(pids[4]).unwrap()).unwrap();
     kill_process(last, Signal::KILL).unwrap();
     wait_until("the death of a data node is noticed", || !server.is_alive());
-    let ending = server.ending().unwrap().to_string();
+    let ending = server.end_reason().unwrap().to_string();
     assert!(
         ending.starts_with("lost data node 2, which ") && ending.contains("signal 9"),
         "{ending}"

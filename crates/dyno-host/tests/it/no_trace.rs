@@ -161,7 +161,7 @@ fn server_and_folder_of_a_killed_supervisor_are_still_removed() {
         let number = server.pid().unwrap();
         kill_process(pid(parent(number).unwrap()), Signal::KILL).unwrap();
         wait_until("dyno notices", || !server.is_alive());
-        assert!(server.ending() == Some(Reason::SupervisorLost), "{:?}", server.ending());
+        assert!(server.end_reason() == Some(Reason::SupervisorLost), "{:?}", server.end_reason());
         let stopped = server.stop();
         assert!(!stopped.problems.is_empty(), "{kind}: this is worth telling");
         wait_until("the server vanishes", || !is_process(number));

@@ -58,7 +58,7 @@ fn a_replica_receives_the_commits_of_its_primary_and_can_replace_it() {
         );
         assert!(harm[0].promote().unwrap_err().to_string().contains("primary cannot be promoted"));
         harm[0].kill().unwrap();
-        assert_eq!(running.ending(), None, "it was meant");
+        assert_eq!(running.end_reason(), None, "it was meant");
         harm[1].promote().unwrap();
         assert_eq!(value(&replica.target(), "SELECT pg_is_in_recovery()"), "f");
         ask(&replica.target(), "INSERT INTO t VALUES (8)");

@@ -82,8 +82,8 @@ async function openTrial(trial) {
 function show() {
   document.title = `${state.title} - dyno`;
   byId("title").textContent = state.title;
-  byId("place").textContent = state.silence || state.place;
-  byId("place").className = state.silence ? "alarm" : "";
+  byId("progress").textContent = state.silence || state.progress;
+  byId("progress").className = state.silence ? "alarm" : "";
   byId("time").textContent = state.time;
   byId("share").value = state.share;
   byId("ended").hidden = !state.is_over;

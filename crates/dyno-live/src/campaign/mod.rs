@@ -31,7 +31,7 @@ pub struct Current {
     /// Completed share of the phase, 0 to 1, if the phase reports it.
     pub share: Option<f64>,
     /// Commits and seconds of the measured intervals so far.
-    commits: u64,
+    committed: u64,
     seconds: f64,
 }
 
@@ -44,7 +44,7 @@ impl Current {
 
     /// Transactions per second of the measured intervals so far.
     pub fn throughput(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.commits as f64 / self.seconds)
+        (self.seconds > 0.0).then(|| self.committed as f64 / self.seconds)
     }
 }
 
@@ -92,7 +92,7 @@ impl Campaign {
                     started,
                     phase: None,
                     share: None,
-                    commits: 0,
+                    committed: 0,
                     seconds: 0.0,
                 });
             }
@@ -124,7 +124,7 @@ impl Campaign {
         if let Some(current) = &mut self.current
             && !interval.is_warmup
         {
-            current.commits += interval.response_times.len();
+            current.committed += interval.response_times.len();
             current.seconds += interval.length.as_secs_f64();
         }
     }

@@ -89,9 +89,9 @@ pub fn collect(state: &State, now: Duration) -> Vec<Collected> {
     let run = [("experiment", plan.name.as_str()), ("title", &state.title())];
     all.add("dyno_run", &run, Value::Count(1));
     // Samples of a trial have its labels, so that the next trial begins new series.
-    let begun = |status: &Status| *status != Status::Waiting;
+    let has_begun = |status: &Status| *status != Status::Waiting;
     let position = campaign.current().map(|current| current.position);
-    if let Some(position) = position.or_else(|| state.trials().iter().rposition(begun)) {
+    if let Some(position) = position.or_else(|| state.trials().iter().rposition(has_begun)) {
         let trial = &plan.trials[position];
         let configuration = plan.configuration(trial);
         let system = plan.systems[configuration.system].name.as_str();

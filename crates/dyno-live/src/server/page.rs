@@ -36,7 +36,7 @@ pub(super) fn run(lang: Lang) -> String {
     };
     let body = html! {
         h1 id="title" { "dyno" }
-        p id="place" role="status" {}
+        p id="progress" role="status" {}
         progress id="share" max="1" value="0" {}
         p id="time" {}
         p id="disconnected" hidden { (text(LiveLabel::Disconnected)) }

@@ -32,12 +32,12 @@ pub struct LiveRunHandler {
     live: Live,
     lang: Lang,
     folder: PathBuf,
-    ending: Arc<Ending>,
+    delivery: Arc<ReportDelivery>,
 }
 
 /// How the pages become the report.
 #[derive(Debug, Default)]
-struct Ending {
+struct ReportDelivery {
     report: Mutex<Option<Arc<str>>>,
     /// Pages that receive events.
     watching: AtomicUsize,
@@ -49,16 +49,16 @@ impl LiveRunHandler {
     /// The site of a run whose results are in this folder.
     #[must_use]
     pub fn new(live: Live, lang: Lang, folder: PathBuf) -> Self {
-        Self { live, lang, folder, ending: Arc::default() }
+        Self { live, lang, folder, delivery: Arc::default() }
     }
 
     /// Shows the report in the pages that are open, and returns when they have loaded it.
     pub fn finish(&self, report: String) {
-        let watching = self.ending.watching.load(Ordering::Relaxed) as u64;
-        *lock(&self.ending.report) = Some(report.into());
+        let watching = self.delivery.watching.load(Ordering::Relaxed) as u64;
+        *lock(&self.delivery.report) = Some(report.into());
         self.live.wake();
         let until = Instant::now() + REPORT_LOADED;
-        while self.ending.loaded.load(Ordering::Relaxed) < watching && Instant::now() < until {
+        while self.delivery.loaded.load(Ordering::Relaxed) < watching && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
         }
         // The last response may still be on its way through the loopback interface.
@@ -94,13 +94,13 @@ impl Handler for LiveRunHandler {
                 Response::new(metrics::CONTENT_TYPE, metrics)
             }
             "/events" => {
-                let (live, ending) = (self.live.clone(), Arc::clone(&self.ending));
-                Response::events(move |stream| send_events(&live, &ending, stream))
+                let (live, delivery) = (self.live.clone(), Arc::clone(&self.delivery));
+                Response::events(move |stream| send_events(&live, &delivery, stream))
             }
             "/report.html" => {
-                let report = lock(&self.ending.report);
+                let report = lock(&self.delivery.report);
                 let report = report.clone()?;
-                self.ending.loaded.fetch_add(1, Ordering::Relaxed);
+                self.delivery.loaded.fetch_add(1, Ordering::Relaxed);
                 Response::report(report)
             }
             path => return self.timeline(path.strip_prefix("/trials/")?.strip_suffix(".csv")?),
@@ -109,7 +109,7 @@ impl Handler for LiveRunHandler {
 }
 
 /// Counts a page while it receives events.
-struct Watching<'e>(&'e Ending);
+struct Watching<'e>(&'e ReportDelivery);
 
 impl Drop for Watching<'_> {
     fn drop(&mut self) {
@@ -118,14 +118,14 @@ impl Drop for Watching<'_> {
 }
 
 /// Sends the whole state after each change, so that a page that connects again needs nothing else.
-fn send_events(live: &Live, ending: &Ending, stream: &mut TcpStream) -> io::Result<()> {
-    ending.watching.fetch_add(1, Ordering::Relaxed);
-    let _watching = Watching(ending);
+fn send_events(live: &Live, delivery: &ReportDelivery, stream: &mut TcpStream) -> io::Result<()> {
+    delivery.watching.fetch_add(1, Ordering::Relaxed);
+    let _watching = Watching(delivery);
     let mut seen = 0;
     loop {
         let state = live.read(View::new).json();
         write_event(stream, "state", seen, &state)?;
-        if lock(&ending.report).is_some() {
+        if lock(&delivery.report).is_some() {
             return write_event(stream, "report", seen, "{}");
         }
         thread::sleep(SENT_EVERY);

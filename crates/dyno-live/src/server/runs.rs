@@ -3,7 +3,7 @@
 use super::request::Request;
 use super::response::Response;
 use super::{Handler, page};
-use dyno_analysis::compare::{CompareOptions, METRICS, compare, load};
+use dyno_analysis::compare::{CompareOptions, METRICS, compare, read_side};
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::hex::hex;
 use dyno_model::mask::masked;
@@ -99,7 +99,7 @@ impl ResultsHandler {
     }
 
     fn report(&self, folder: &Path) -> Response {
-        match dyno_analysis::load_together(&[folder.to_owned()]) {
+        match dyno_analysis::read_model_of_all(&[folder.to_owned()]) {
             Ok(model) => Response::report(dyno_report::render(&model, Format::Html, self.lang)),
             Err(error) => Response::failed(&error.to_string()),
         }
@@ -108,7 +108,7 @@ impl ResultsHandler {
     fn comparison(&self, base: &Path, new: &Path) -> Response {
         let metrics = METRICS.into_iter().collect();
         let question = CompareOptions { metrics, rules: Rules::default(), systems: Vec::new() };
-        let (base, new) = match (load(base), load(new)) {
+        let (base, new) = match (read_side(base), read_side(new)) {
             (Ok(base), Ok(new)) => (base, new),
             (Err(error), _) | (_, Err(error)) => return Response::failed(&error.to_string()),
         };

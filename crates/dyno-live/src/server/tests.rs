@@ -287,11 +287,11 @@ fn metrics_follow_openmetrics_and_all_their_names_are_listed() {
     checked(&metrics::expose(&metrics::collect(&State::new(campaign(), EN), seconds(0.0))));
 }
 
-fn sample(at_s: f64, cpu_s: f64) -> dyno_model::monitor::Sample {
-    use dyno_model::monitor::{Sample, names::*};
+fn sample(at_s: f64, cpu_s: f64) -> dyno_model::monitor::MonitorSample {
+    use dyno_model::monitor::{MonitorSample, names::*};
     let names = [GENERATOR_CPU_USER, GENERATOR_CPU_SYSTEM, SERVER_CPU_USER, SERVER_CPU_SYSTEM];
     let values = names.map(|name| (name.to_owned(), cpu_s));
-    Sample { trial: "b01-001".to_owned(), at_s, values: values.into(), sessions: Vec::new() }
+    MonitorSample { trial: "b01-001".to_owned(), at_s, values: values.into(), sessions: Vec::new() }
 }
 
 #[test]

@@ -13,7 +13,7 @@ const TEXTS_MAX: usize = 100;
 #[derive(Debug, Serialize)]
 pub(super) struct View {
     title: String,
-    place: String,
+    progress: String,
     time: String,
     share: f64,
     silence: Option<String>,
@@ -60,7 +60,7 @@ impl View {
     pub(super) fn new(state: &State, now: Duration) -> Self {
         let (campaign, lang) = (state.campaign(), state.lang());
         let (plan, current) = (campaign.plan(), campaign.current());
-        let place = match current {
+        let progress = match current {
             None => Note::Done { done: campaign.done(), trials: plan.trials.len(), left: None },
             Some(current) => Note::At(Position {
                 plan,
@@ -96,7 +96,7 @@ impl View {
         });
         Self {
             title: state.title(),
-            place: note(&place, lang),
+            progress: note(&progress, lang),
             time: note(&time, lang),
             share: campaign.share(now),
             silence: state.silence(now).map(|silence| no_commits(silence, lang)),

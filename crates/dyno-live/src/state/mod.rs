@@ -6,7 +6,7 @@ use dyno_model::event::{Event, Phase};
 use dyno_model::failure::FailureKind;
 use dyno_model::latency;
 use dyno_model::mask::masked;
-use dyno_model::monitor::{Sample, names};
+use dyno_model::monitor::{MonitorSample, names};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::printable;
 use dyno_model::record::{IntervalRecord, TrialRecord};
@@ -129,7 +129,7 @@ pub struct State {
     errors: BTreeMap<FailureKind, u64>,
     totals: Totals,
     queue: u64,
-    sample: Option<Sample>,
+    sample: Option<MonitorSample>,
     cpus: Cpus,
     /// When the last transaction before the present silence was committed.
     silent_since: Option<Duration>,
@@ -142,7 +142,7 @@ pub struct State {
 /// The last texts of a growing list.
 #[derive(Debug, Default)]
 pub struct Recent {
-    kept: VecDeque<String>,
+    newest: VecDeque<String>,
     total: usize,
 }
 
@@ -150,10 +150,10 @@ impl Recent {
     /// Adds a text of another program, perhaps: it must not control a terminal, or tell passwords.
     fn push(&mut self, text: &str) {
         let text = printable::line(&masked(text)).into_owned();
-        if self.kept.len() == LINES_MAX {
-            self.kept.pop_front();
+        if self.newest.len() == LINES_MAX {
+            self.newest.pop_front();
         }
-        self.kept.push_back(text);
+        self.newest.push_back(text);
         self.total += 1;
     }
 
@@ -165,8 +165,8 @@ impl Recent {
 
     /// The texts after the first `seen`, in order.
     pub fn since(&self, seen: usize) -> impl DoubleEndedIterator<Item = &str> {
-        let dropped = self.total - self.kept.len();
-        self.kept.iter().skip(seen.saturating_sub(dropped)).map(String::as_str)
+        let dropped = self.total - self.newest.len();
+        self.newest.iter().skip(seen.saturating_sub(dropped)).map(String::as_str)
     }
 }
 
@@ -368,7 +368,7 @@ impl State {
     }
 
     /// Processes a sample of the monitor.
-    pub fn sample(&mut self, sample: &Sample) {
+    pub fn sample(&mut self, sample: &MonitorSample) {
         if sample.values.is_empty() {
             return;
         }

@@ -52,14 +52,14 @@ fn errors_are_those_of_the_current_trial() {
 
 #[test]
 fn cpus_are_the_growth_between_two_samples_of_a_trial() {
-    let sample = |trial: &str, at_s: f64, seconds: f64| Sample {
+    let sample = |trial: &str, at_s: f64, seconds: f64| MonitorSample {
         trial: trial.to_owned(),
         at_s,
         values: BTreeMap::from([
             (names::GENERATOR_CPU_USER.to_owned(), seconds),
             (names::GENERATOR_CPU_SYSTEM.to_owned(), 2.0 * seconds),
         ]),
-        ..Sample::default()
+        ..MonitorSample::default()
     };
     let mut state = state();
     state.sample(&sample("a", 0.0, 1.0));

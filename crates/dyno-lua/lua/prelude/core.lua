@@ -15,7 +15,7 @@ local EARLY, USUAL = 110, native.about.threads > MANY and 110 or 150
 collectgarbage("setpause", EARLY)
 
 -- Frees what creating a state left behind.
-function native.settle()
+function native.collect_garbage()
   local pause = collectgarbage("setpause", USUAL)
   if pause ~= EARLY then
     -- The script has set its own pace.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A number, or an invalid handle.
-fn number(value: &Value) -> f64 {
+fn as_number(value: &Value) -> f64 {
     match value {
         Value::Integer(number) => *number as f64,
         Value::Number(number) => *number,
@@ -34,18 +34,18 @@ fn bytes(lua: &Lua, value: Value) -> Option<LuaString> {
     }
 }
 
-fn driver(number: f64) -> Option<Engine> {
-    Engine::ALL.get(number as usize).copied()
+fn driver(driver_number: f64) -> Option<Engine> {
+    Engine::ALL.get(driver_number as usize).copied()
 }
 
 /// Calls an operation with a text; an error when there is none.
 fn with_text(
     lua: &Lua,
     text: Value,
-    work: impl FnOnce(&mut Sql, &mut CallContext<'_>, &[u8]) -> Done,
+    call: impl FnOnce(&mut Sql, &mut CallContext<'_>, &[u8]) -> Done,
 ) -> mlua::Result<f64> {
     let text = bytes(lua, text);
-    Ok(text.map_or(FAILED, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))
+    Ok(text.map_or(FAILED, |text| ask(|sql, around, _| call(sql, around, &text.as_bytes()))))
 }
 
 /// Adds the functions that most scripts use to a table.
@@ -74,7 +74,7 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "query",
         lua.create_function(|lua, (link, text): (Value, Value)| {
-            with_text(lua, text, |sql, around, text| sql.query(around, number(&link), text))
+            with_text(lua, text, |sql, around, text| sql.query(around, as_number(&link), text))
         }),
     )?;
     set(
@@ -84,20 +84,20 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
             Ok(with(FAILED, |context| {
                 context.collect();
                 let text = text.to_string_lossy();
-                context.ask(|sql, around, _| sql.prepare(around, number(&link), &text))
+                context.ask(|sql, around, _| sql.prepare(around, as_number(&link), &text))
             }))
         }),
     )?;
     set(
         "parameter",
         lua.create_function(|_, (statement, kind, length): (f64, Value, Option<f64>)| {
-            Ok(ask(|sql, _, _| sql.parameter(statement, number(&kind), length)))
+            Ok(ask(|sql, _, _| sql.parameter(statement, as_number(&kind), length)))
         }),
     )?;
     set(
         "bind",
         lua.create_function(|_, (statement, parameters): (f64, mlua::Variadic<Value>)| {
-            let parameters: Vec<f64> = parameters.iter().map(number).collect();
+            let parameters: Vec<f64> = parameters.iter().map(as_number).collect();
             Ok(ask(|sql, _, _| sql.bind(statement, &parameters)))
         }),
     )?;

@@ -65,9 +65,9 @@ scalars! {
     sb_more_events(_thread: i32) -> bool = "bool (*)(int)" => with(false, |context| context.meter.more_events());
     sb_event_start(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_start());
     sb_event_stop(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_stop());
-    sb_counter_inc(_thread: i32, counter: i32) -> () = "void (*)(int, sb_counter_type)" => count(counter, 1);
+    sb_counter_inc(_thread: i32, counter: i32) -> () = "void (*)(int, sb_counter_type)" => add_to_counter(counter, 1);
     sb_counter_add(_thread: i32, counter: i32, by: u64) -> () = "void (*)(int, sb_counter_type, \
-        uint64_t)" => count(counter, by);
+        uint64_t)" => add_to_counter(counter, by);
     sb_counter_val(_thread: i32, counter: i32) -> u64 = "uint64_t (*)(int, sb_counter_type)" => match numbered(counter) {
         Some(counter) => with(0, |context| context.meter.counter(counter)),
         None => 0,
@@ -121,9 +121,9 @@ scalars! {
 }
 
 /// As [`ask`], for operations that cannot fail.
-fn ask_infallible(work: impl FnOnce(&mut Sql, &mut CallContext<'_>)) -> f64 {
+fn ask_infallible(call: impl FnOnce(&mut Sql, &mut CallContext<'_>)) -> f64 {
     ask(|sql, around, _| {
-        work(sql, around);
+        call(sql, around);
         Ok(0.0)
     })
 }
@@ -147,9 +147,9 @@ fn numbered(counter: i32) -> Option<ScriptCounter> {
     usize::try_from(counter).ok().and_then(|at| COUNTERS.get(at).copied())
 }
 
-fn count(counter: i32, by: u64) {
+fn add_to_counter(counter: i32, by: u64) {
     if let Some(counter) = numbered(counter) {
-        with((), |context| context.meter.count(counter, by));
+        with((), |context| context.meter.add_to_counter(counter, by));
     }
 }
 

@@ -43,31 +43,31 @@ impl Sql {
     }
 
     #[inline]
-    fn parameter_mut(&mut self, number: f64) -> Done<&mut Parameter> {
-        Ok(self.parameters.get_mut(number).ok_or(NO_PARAMETER)?)
+    fn parameter_mut(&mut self, handle: f64) -> Done<&mut Parameter> {
+        Ok(self.parameters.get_mut(handle).ok_or(NO_PARAMETER)?)
     }
 
     /// Sets a parameter to a number: returns 0, or 1 when it is a text and Lua must format the
     /// number, or an error.
     #[inline]
-    pub(crate) fn set_number(&mut self, number: f64, value: f64) -> Done {
-        Ok((!self.parameter_mut(number)?.set_number(value)).into())
+    pub(crate) fn set_number(&mut self, handle: f64, value: f64) -> Done {
+        Ok((!self.parameter_mut(handle)?.set_number(value)).into())
     }
 
     /// Sets a parameter to a 64-bit number; see [`Self::set_number`].
-    pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> Done {
-        Ok((!self.parameter_mut(number)?.set_integer(value)).into())
+    pub(crate) fn set_integer(&mut self, handle: f64, value: i64) -> Done {
+        Ok((!self.parameter_mut(handle)?.set_integer(value)).into())
     }
 
     /// Sets a parameter to NULL.
-    pub(crate) fn set_null(&mut self, number: f64) -> Done {
-        self.parameter_mut(number)?.set_null();
+    pub(crate) fn set_null(&mut self, handle: f64) -> Done {
+        self.parameter_mut(handle)?.set_null();
         Ok(0.0)
     }
 
     /// Sets a parameter to a text.
-    pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> Done {
-        let parameter = self.parameter_mut(number)?;
+    pub(crate) fn set_text(&mut self, handle: f64, value: &[u8]) -> Done {
+        let parameter = self.parameter_mut(handle)?;
         if parameter.kind == ParameterType::Text {
             parameter.fill(|text| text.extend_from_slice(value));
             return Ok(0.0);
@@ -98,9 +98,9 @@ impl Sql {
 
     /// Sets a parameter to a random string.
     #[inline]
-    pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> Done {
+    pub(crate) fn set_random(&mut self, handle: f64, pattern: f64, draws: &mut Draws) -> Done {
         let Self { parameters, patterns, .. } = self;
-        match (parameters.get_mut(number), patterns.get(pattern as usize)) {
+        match (parameters.get_mut(handle), patterns.get(pattern as usize)) {
             (Some(parameter), Some(pattern)) if parameter.kind == ParameterType::Text => {
                 parameter.fill(|text| draws.fill(pattern, text));
                 Ok(0.0)

@@ -7,8 +7,8 @@ use crate::environment::LogLevel;
 
 impl Sql {
     /// Starts a bulk insert; discards one in progress.
-    pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> Done {
-        usable(self.links.get_mut(number), "connection")?.bulk = Some(Bulk::new(prefix));
+    pub(crate) fn bulk_init(&mut self, handle: f64, prefix: &[u8]) -> Done {
+        usable(self.links.get_mut(handle), "connection")?.bulk = Some(Bulk::new(prefix));
         Ok(0.0)
     }
 
@@ -16,12 +16,12 @@ impl Sql {
     pub(crate) fn bulk_next(
         &mut self,
         around: &mut CallContext<'_>,
-        number: f64,
+        handle: f64,
         row: &[u8],
     ) -> Done {
         const FAILED: &str = "db_bulk_insert_next() failed";
         for _ in 0..2 {
-            let link = usable(self.links.get_mut(number), "connection")?;
+            let link = usable(self.links.get_mut(handle), "connection")?;
             let log = &around.environment.log;
             let Some(bulk) = &mut link.bulk else {
                 log.log(
@@ -44,7 +44,7 @@ impl Sql {
                     return Err(FAILED.into());
                 }
                 Added::Full => {
-                    self.bulk_send(around, number).map_err(|_| FAILED)?;
+                    self.bulk_send(around, handle).map_err(|_| FAILED)?;
                 }
             }
         }
@@ -53,26 +53,26 @@ impl Sql {
     }
 
     /// Sends the rest of a bulk insert; without one it does nothing.
-    pub(crate) fn bulk_done(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
-        usable(self.links.get_mut(number), "connection")?;
-        let sent = self.bulk_send(around, number);
-        if let Some(link) = self.links.get_mut(number) {
+    pub(crate) fn bulk_done(&mut self, around: &mut CallContext<'_>, handle: f64) -> Done {
+        usable(self.links.get_mut(handle), "connection")?;
+        let sent = self.bulk_send(around, handle);
+        if let Some(link) = self.links.get_mut(handle) {
             link.bulk = None;
         }
         sent.map_err(|_| "db_bulk_insert_done() failed")?;
         Ok(0.0)
     }
 
-    fn bulk_send(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
-        let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else {
+    fn bulk_send(&mut self, around: &mut CallContext<'_>, handle: f64) -> Done {
+        let Some(bulk) = self.links.get_mut(handle).and_then(|link| link.bulk.as_mut()) else {
             return Ok(0.0);
         };
         let sql = bulk.take();
         if sql.is_empty() {
             return Ok(0.0);
         }
-        let sent = self.query(around, number, &sql);
-        if let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) {
+        let sent = self.query(around, handle, &sql);
+        if let Some(bulk) = self.links.get_mut(handle).and_then(|link| link.bulk.as_mut()) {
             bulk.reuse(sql);
         }
         sent

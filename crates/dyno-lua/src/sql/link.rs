@@ -291,7 +291,7 @@ impl Link {
         meter: &mut dyn Meter,
         interrupts: &Interrupts,
     ) -> Result<()> {
-        let mut pause = databases.backoff_min;
+        let mut backoff = databases.backoff_min;
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -300,10 +300,10 @@ impl Link {
                 Err(failure) => failure,
             };
             let is_used_up = databases.reconnects_max != 0 && attempts >= databases.reconnects_max;
-            if is_used_up || !wait(pause, meter, interrupts) {
+            if is_used_up || !wait(backoff, meter, interrupts) {
                 return Err(failure);
             }
-            pause = (pause * 2).min(databases.backoff_max);
+            backoff = (backoff * 2).min(databases.backoff_max);
         }
     }
 
@@ -320,17 +320,17 @@ impl Link {
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Pauses; false as soon as the run is over.
-fn wait(mut pause: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> bool {
+fn wait(mut delay: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> bool {
     loop {
         if interrupts.is_interrupted() || !meter.may_retry() {
             return false;
         }
-        if pause.is_zero() {
+        if delay.is_zero() {
             return true;
         }
-        let step = pause.min(TIMEOUT);
+        let step = delay.min(TIMEOUT);
         std::thread::sleep(step);
-        pause -= step;
+        delay -= step;
     }
 }
 
@@ -370,10 +370,10 @@ impl Interrupts {
     }
 
     /// Sets the handle of a connection.
-    pub(crate) fn register(&self, number: f64, handle: Option<Handle>) {
+    pub(crate) fn register(&self, handle_number: f64, handle: Option<Handle>) {
         let mut handles = lock(&self.handles);
-        handles.retain(|(known, _)| *known != number);
-        handles.extend(handle.map(|handle| (number, handle)));
+        handles.retain(|(known, _)| *known != handle_number);
+        handles.extend(handle.map(|handle| (handle_number, handle)));
         // A concurrent interrupt did not include it.
         if self.is_interrupted() {
             handles.iter().for_each(|(_, handle)| handle());

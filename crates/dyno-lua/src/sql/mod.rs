@@ -125,32 +125,32 @@ impl Sql {
         }
     }
 
-    pub(crate) fn query(&mut self, around: &mut CallContext<'_>, number: f64, sql: &[u8]) -> Done {
+    pub(crate) fn query(&mut self, around: &mut CallContext<'_>, handle: f64, sql: &[u8]) -> Done {
         let kind = StatementKind::of(sql);
-        self.round_trip(around, number, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
+        self.round_trip(around, handle, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
     }
 
     /// One measured round trip: returns the handle of a result, or 0, or an error.
     fn round_trip(
         &mut self,
         around: &mut CallContext<'_>,
-        number: f64,
+        handle: f64,
         request: &Request<'_>,
         sending: Sending,
         kind: StatementKind,
         sql: &dyn Fn() -> String,
     ) -> Done {
-        let link = usable(self.links.get_mut(number), "connection")?;
+        let link = usable(self.links.get_mut(handle), "connection")?;
         trip(link, around, request, kind)
-            .map_err(|trip| self.refuse(around, number, sending, &trip, sql()))
+            .map_err(|trip| self.refuse(around, handle, sending, &trip, sql()))
     }
 
     /// Prepares a statement; returns its handle.
-    pub(crate) fn prepare(&mut self, around: &mut CallContext<'_>, number: f64, sql: &str) -> Done {
-        let link = usable(self.links.get_mut(number), "connection")?;
+    pub(crate) fn prepare(&mut self, around: &mut CallContext<'_>, handle: f64, sql: &str) -> Done {
+        let link = usable(self.links.get_mut(handle), "connection")?;
         let kind = StatementKind::of(sql.as_bytes());
         let mut statement = Prepared {
-            link: number,
+            link: handle,
             sql: sql.into(),
             kind,
             ready: None,
@@ -172,7 +172,7 @@ impl Sql {
                     let failed = Failed { failure, was_broken };
                     return Err(self.refuse(
                         around,
-                        number,
+                        handle,
                         Sending::Prepare,
                         &failed,
                         sql.to_owned(),
@@ -185,9 +185,9 @@ impl Sql {
 
     /// Executes a prepared statement with the current values of its parameters.
     #[inline]
-    pub(crate) fn execute(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
+    pub(crate) fn execute(&mut self, around: &mut CallContext<'_>, handle: f64) -> Done {
         let Self { statements, links, parameters, .. } = self;
-        let statement = open(statements.get_mut(number))?;
+        let statement = open(statements.get_mut(handle))?;
         let link = usable(links.get_mut(statement.link), "connection of this statement")?;
         let ready = match statement.ready {
             // After a reconnect the server does not know the statement.
@@ -231,21 +231,21 @@ impl Sql {
     }
 
     /// The next result of the last text or procedure of a connection.
-    pub(crate) fn next_result(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
-        let link = usable(self.links.get_mut(number), "connection")?;
+    pub(crate) fn next_result(&mut self, around: &mut CallContext<'_>, handle: f64) -> Done {
+        let link = usable(self.links.get_mut(handle), "connection")?;
         if !link.has_more_results() {
             link.free(link.result());
             return Ok(0.0);
         }
         let kind = StatementKind::Other;
-        self.round_trip(around, number, &Request::Next, Sending::Query, kind, &|| {
+        self.round_trip(around, handle, &Request::Next, Sending::Query, kind, &|| {
             "<next result>".to_owned()
         })
     }
 
     /// 1 when another result is pending, otherwise 0.
-    pub(crate) fn more_results(&mut self, number: f64) -> Done {
-        Ok(usable(self.links.get_mut(number), "connection")?.has_more_results().into())
+    pub(crate) fn more_results(&mut self, handle: f64) -> Done {
+        Ok(usable(self.links.get_mut(handle), "connection")?.has_more_results().into())
     }
 
     /// Converts a failure to the script's error, with all consequences: log lines, the end of the
@@ -254,13 +254,13 @@ impl Sql {
     fn refuse(
         &mut self,
         around: &mut CallContext<'_>,
-        number: f64,
+        handle: f64,
         sending: Sending,
         failed: &Failed,
         query: String,
     ) -> Box<SqlError> {
         let Failed { failure, was_broken } = failed;
-        let Some(link) = self.links.get_mut(number) else { return GONE.into() };
+        let Some(link) = self.links.get_mut(handle) else { return GONE.into() };
         if failure.kind == FailureKind::BadStatement
             && failure.code == 0
             && failure.sqlstate.is_empty()
@@ -291,7 +291,7 @@ impl Sql {
         let is_lost = is_connection_lost(failure) || is_gone(failure) || !link.is_usable();
         if is_lost {
             link.lose();
-            around.interrupts.register(number, None);
+            around.interrupts.register(handle, None);
         }
         if is_ignored {
             refusal.verdict = Verdict::Ignorable;
@@ -303,7 +303,7 @@ impl Sql {
                 debug("Reconnecting");
                 match link.reconnect_with_backoff(databases, around.meter, around.interrupts) {
                     Ok(()) => {
-                        around.interrupts.register(number, link.interrupter());
+                        around.interrupts.register(handle, link.interrupter());
                         around.meter.reconnected();
                     }
                     Err(failure) => {
@@ -329,12 +329,12 @@ impl Sql {
             refusal.query = "<prepared statement>".to_owned();
         }
         link.last = Some(refusal.clone());
-        Box::new(SqlError::Refused(number, refusal))
+        Box::new(SqlError::Refused(handle, refusal))
     }
 
     /// Rolls back a transaction before its event is retried.
-    pub(crate) fn roll_back(&mut self, number: f64) {
-        if let Some(link) = self.links.get_mut(number) {
+    pub(crate) fn roll_back(&mut self, handle: f64) {
+        if let Some(link) = self.links.get_mut(handle) {
             link.roll_back();
         }
     }
@@ -381,8 +381,8 @@ impl Sql {
     }
 
     /// Closes a statement. Closing it again is ignored.
-    pub(crate) fn close_statement(&mut self, number: f64) {
-        let Some(statement) = self.statements.get_mut(number) else { return };
+    pub(crate) fn close_statement(&mut self, handle: f64) {
+        let Some(statement) = self.statements.get_mut(handle) else { return };
         statement.is_closed = true;
         let (link, ready) = (statement.link, statement.ready.take());
         if let Some((epoch, ready)) = ready
@@ -394,9 +394,9 @@ impl Sql {
     }
 
     /// Frees a statement that Lua has collected.
-    pub(crate) fn drop_statement(&mut self, number: f64) {
-        self.close_statement(number);
-        if let Some(statement) = self.statements.remove(number) {
+    pub(crate) fn drop_statement(&mut self, handle: f64) {
+        self.close_statement(handle);
+        if let Some(statement) = self.statements.remove(handle) {
             for parameter in statement.own {
                 self.parameters.remove(parameter);
             }
@@ -404,22 +404,22 @@ impl Sql {
     }
 
     /// Frees a connection that Lua has collected.
-    pub(crate) fn drop_link(&mut self, interrupts: &Interrupts, number: f64) {
-        self.disconnect(interrupts, number);
-        self.links.remove(number);
+    pub(crate) fn drop_link(&mut self, interrupts: &Interrupts, handle: f64) {
+        self.disconnect(interrupts, handle);
+        self.links.remove(handle);
     }
 
     /// Closes a connection. Closing it again is ignored.
-    pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, number: f64) {
-        if let Some(link) = self.links.get_mut(number) {
-            interrupts.register(number, None);
+    pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, handle: f64) {
+        if let Some(link) = self.links.get_mut(handle) {
+            interrupts.register(handle, None);
             link.close();
         }
     }
 
     /// Disconnects and reconnects to the same address.
-    pub(crate) fn reconnect(&mut self, around: &mut CallContext<'_>, number: f64) -> Done {
-        let link = self.links.get_mut(number).ok_or(GONE)?;
+    pub(crate) fn reconnect(&mut self, around: &mut CallContext<'_>, handle: f64) -> Done {
+        let link = self.links.get_mut(handle).ok_or(GONE)?;
         if !link.is_dry() && link.target.is_some() {
             link.close();
             if let Err(failure) = link.reconnect_with_backoff(
@@ -435,7 +435,7 @@ impl Sql {
                 link.lose();
                 return Err(format!("reconnecting failed: {}", failure.message).into());
             }
-            around.interrupts.register(number, link.interrupter());
+            around.interrupts.register(handle, link.interrupter());
         }
         around.meter.reconnected();
         Ok(0.0)

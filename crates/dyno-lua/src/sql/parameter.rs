@@ -15,8 +15,8 @@ pub(crate) enum ParameterType {
 
 impl ParameterType {
     /// The type with this number in `sysbench.sql.type`.
-    pub(crate) fn of(number: f64) -> Option<Self> {
-        match number as i64 {
+    pub(crate) fn of(type_number: f64) -> Option<Self> {
+        match type_number as i64 {
             1..=4 => Some(Self::Integer),
             5 | 6 => Some(Self::Float),
             11 | 12 => Some(Self::Text),
@@ -26,8 +26,8 @@ impl ParameterType {
 }
 
 /// What PostgreSQL calls the types of `sysbench.sql.type`; the server casts their texts.
-pub(super) fn type_name(number: f64) -> &'static str {
-    match number as i64 {
+pub(super) fn type_name(type_number: f64) -> &'static str {
+    match type_number as i64 {
         1 | 2 => "smallint",
         3 => "integer",
         4 => "bigint",

@@ -144,7 +144,7 @@ impl Meter for Recording {
         self.reported.borrow_mut().reconnected += 1;
     }
 
-    fn count(&mut self, counter: ScriptCounter, by: u64) {
+    fn add_to_counter(&mut self, counter: ScriptCounter, by: u64) {
         self.reported.borrow_mut().counted.push((counter, by));
     }
 

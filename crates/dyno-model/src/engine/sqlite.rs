@@ -6,7 +6,7 @@ use super::traits::*;
 /// The URL of a database file, if the name ends as names of its files usually do.
 #[must_use]
 pub fn database_file_url(name: &str) -> Option<String> {
-    let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| name.ends_with(ending));
+    let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|extension| name.ends_with(extension));
     is_file.then(|| format!("{}:{name}", TRAITS.name))
 }
 

@@ -303,7 +303,7 @@ impl WorkloadOptions {
 
     /// A number.
     #[must_use]
-    pub fn number(&self, name: &str) -> f64 {
+    pub fn float(&self, name: &str) -> f64 {
         match self.0.get(name) {
             Some(OptionValue::Number(value)) => *value,
             Some(OptionValue::Integer(value)) => *value as f64,

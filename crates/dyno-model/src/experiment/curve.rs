@@ -28,14 +28,14 @@ pub struct Curve<A> {
 pub fn clients(text: &str) -> Result<Vec<u32>, String> {
     let mut found = Vec::new();
     for part in text.split(',').map(str::trim) {
-        let number: u32 = match part.parse() {
+        let clients: u32 = match part.parse() {
             Ok(number) if number > 0 => number,
             _ => return Err(format!("`{part}` is not a number of 1 or more")),
         };
-        if found.contains(&number) {
-            return Err(format!("{number} occurs twice; use --blocks for repeats"));
+        if found.contains(&clients) {
+            return Err(format!("{clients} occurs twice; use --blocks for repeats"));
         }
-        found.push(number);
+        found.push(clients);
     }
     if found.len() > LIST_MAX {
         return Err(format!("it names {} numbers; the maximum is {LIST_MAX}", found.len()));

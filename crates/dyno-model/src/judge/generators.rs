@@ -35,7 +35,7 @@ fn busy(is_busy: bool, busiest: f64, held_up: Option<f64>) -> impl Iterator<Item
 /// generators that it is about.
 fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<Warning> {
     let mut reported: Vec<(f64, Vec<String>, Warning)> = Vec::new();
-    for part in &all.parts {
+    for part in &all.summaries {
         let own = busy(is_busy, part.busiest_worker, part.held_up);
         for (degree, warning) in own.chain(surroundings(record, all, part)) {
             let severity = warning.severity();
@@ -70,7 +70,8 @@ fn surroundings(
     let late = late.map(|warning| (part.lag.map_or(0.0, |lag| lag.p99 as f64), warning));
     let share = part.steal;
     // In a short window a single tick of stolen time exceeds the threshold.
-    let steal = is_rate(record.measured.as_secs_f64()).then_some((share, Warning::Steal { share }));
+    let steal =
+        is_rate(record.window_length.as_secs_f64()).then_some((share, Warning::Steal { share }));
     let error = part.clock_uncertainty.0 + part.clock_drift.unsigned_abs();
     let share = error as f64 / all.interval.0.max(1) as f64;
     let clock = (all.interval.0 > 0)
@@ -96,15 +97,15 @@ mod tests {
             clock_uncertainty: Nanos(50_000),
             ..GeneratorSummary::default()
         };
-        let mut parts: Vec<GeneratorSummary> = (0..3).map(part).collect();
-        parts[1..].iter_mut().for_each(change);
+        let mut summaries: Vec<GeneratorSummary> = (0..3).map(part).collect();
+        summaries[1..].iter_mut().for_each(change);
         let response =
             ResponseSummary { p50: BoundedLatency::value(10e6), ..ResponseSummary::default() };
         let mut record = TrialRecord {
-            measured: Nanos(10 * SECOND),
+            window_length: Nanos(10 * SECOND),
             open_loop: Some(OpenLoop { response: Some(response), ..OpenLoop::default() }),
             generators: Some(GeneratorsRecord {
-                parts,
+                summaries,
                 interval: Nanos(SECOND),
                 ..GeneratorsRecord::default()
             }),
@@ -113,7 +114,7 @@ mod tests {
         record
             .counters
             .statements
-            .push(crate::counters::StatementCount { sent: 1, ..Default::default() });
+            .push(crate::counters::StatementCounters { sent: 1, ..Default::default() });
         let named = |warning| match warning {
             Warning::OfGenerators { names, inner } => (names, *inner),
             other => (Vec::new(), other),

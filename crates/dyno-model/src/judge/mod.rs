@@ -100,7 +100,7 @@ pub fn judge(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Vec<
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
     warnings.extend(failures(record, requirements.tolerated_failures));
     warnings.extend(counters(&record.counters, unbalanced));
-    let seconds = record.measured.as_secs_f64();
+    let seconds = record.window_length.as_secs_f64();
     warnings.extend((seconds < SHORT).then_some(Warning::ShortWindow { seconds }));
     warnings.extend(few_waves(record, requirements));
     warnings.extend(stalls(record, requirements.load));
@@ -228,7 +228,8 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
     let steal = Warning::Steal { share };
     // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a
     // single tick exceeds the threshold, and may belong to the time before.
-    let is_reported = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
+    let is_reported =
+        is_rate(record.window_length.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_reported.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Warning::DebugBuild)).collect()
 }
@@ -239,7 +240,7 @@ fn pacing(record: &TrialRecord, facts: &Facts) -> Option<Warning> {
     let Some(most) = benchmark.per_minute_max else { return Some(Warning::Unpaced) };
     let mut counts = record.counters.transactions.iter();
     let committed = counts.find(|it| it.name == benchmark.transaction)?.committed;
-    let share = committed as f64 / (most * record.measured.as_secs_f64() / 60.0);
+    let share = committed as f64 / (most * record.window_length.as_secs_f64() / 60.0);
     share.is_finite().then_some(Warning::Paced { share, committed })
 }
 
@@ -312,12 +313,13 @@ fn arrivals(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Vec<W
 
 /// A closed loop whose window contains few consecutive transactions of each client.
 fn few_waves(record: &TrialRecord, requirements: &TrialRequirements<'_>) -> Option<Warning> {
-    let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
-    let each = record.transaction.mean + thought(record, requirements.load);
-    let waves = match record.transaction.count {
+    let weighted_commits =
+        record.weighted_commits.filter(|weighted| *weighted > 0.0 && record.open_loop.is_none())?;
+    let each = record.transaction_latency.mean + thought(record, requirements.load);
+    let waves = match record.transaction_latency.count {
         // None started in the window: this is the work of each client.
-        0 => work / f64::from(requirements.clients.max(1)),
-        _ => record.measured.0 as f64 / each,
+        0 => weighted_commits / f64::from(requirements.clients.max(1)),
+        _ => record.window_length.0 as f64 / each,
     };
     (waves < WAVES).then_some(Warning::FewWaves { waves })
 }
@@ -370,19 +372,23 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
     };
     // During stages the load may be low or zero.
     let profile = load.stages.as_ref().map(|stages| LoadProfile::of(stages, load.warmup));
-    let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
+    let (opens, closes) = (load.warmup.0, load.warmup.0 + record.window_length.0);
     // Transactions longer than the window may lie in it only in part.
-    let committed = record.counters.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
+    let committed = record
+        .counters
+        .committed
+        .max(record.weighted_commits.map_or(0, |weighted| weighted.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
         profile.as_ref().is_none_or(|profile| {
             let due = |from: u64, to: u64| profile.area(to) - profile.area(from);
-            let begun = opens + gap.at.0;
-            let share = due(begun, begun + gap.length.0) / due(opens, closes);
+            let start = opens + gap.at.0;
+            let share = due(start, start + gap.length.0) / due(opens, closes);
             committed == 0 || committed as f64 * share > STALL_TIMES_MEAN
         })
     };
-    let is_reported =
-        |gap: &CommitGap| is_stall(gap.length.0, committed, record.measured.0) && is_expected(gap);
+    let is_reported = |gap: &CommitGap| {
+        is_stall(gap.length.0, committed, record.window_length.0) && is_expected(gap)
+    };
     let stall = |gap: CommitGap| Warning::Stall {
         longest_gap: gap.length.as_secs_f64(),
         at: gap.at.as_secs_f64(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::catalog::Growth;
 use crate::client_group::GroupRecord;
-use crate::counters::TransactionCount;
+use crate::counters::TransactionCounters;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
 use crate::reason::Reason;
@@ -18,7 +18,7 @@ fn requirements(engine: Engine, load: &LoadPlan) -> TrialRequirements<'_> {
 /// A record of ten seconds with 50,000 commits and no warnings.
 fn record() -> TrialRecord {
     let committed = 50_000;
-    let statement = crate::counters::StatementCount {
+    let statement = crate::counters::StatementCounters {
         name: "commit".to_owned(),
         sent: committed,
         ok: committed,
@@ -41,7 +41,7 @@ fn record() -> TrialRecord {
     };
     TrialRecord {
         trial: Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 },
-        measured: Nanos(10 * SECOND),
+        window_length: Nanos(10 * SECOND),
         counters,
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
         end: crate::record::TrialEnd::Trial,
@@ -94,8 +94,8 @@ fn exceeding_pacing_is_invalid_and_unpaced_runs_are_flagged() {
             let name = "new-order".to_owned();
             let others = 1_000_000 - committed;
             it.counters.transactions = vec![
-                TransactionCount { name, started: committed, committed, ..Default::default() },
-                TransactionCount { started: others, committed: others, ..Default::default() },
+                TransactionCounters { name, started: committed, committed, ..Default::default() },
+                TransactionCounters { started: others, committed: others, ..Default::default() },
             ];
         });
         let paced = warnings.into_iter().find(|it| matches!(it, Warning::Paced { .. }));
@@ -112,7 +112,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|it| facts(it).steal = 0.02), [Warning::Steal { share: 0.02 }]);
     assert_eq!(judged(|it| facts(it).steal = 0.009), [], "too little for a warning");
     let short_and_stolen = |it: &mut TrialRecord| {
-        it.measured = Nanos(SECOND / 10 * 9);
+        it.window_length = Nanos(SECOND / 10 * 9);
         facts(it).steal = 0.5;
     };
     assert_eq!(
@@ -129,7 +129,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     };
     assert_eq!(judged(held_up), [Warning::Stalled { share: 0.1 }]);
     assert_eq!(
-        judged(|it| it.measured = Nanos(SECOND / 2)),
+        judged(|it| it.window_length = Nanos(SECOND / 2)),
         [Warning::ShortWindow { seconds: 0.5 }]
     );
     assert_eq!(
@@ -228,10 +228,10 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
     let waves = |think: Option<Nanos>, of_name: Option<Nanos>| {
         let load = LoadPlan { think, ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND))) };
         let mut record = record();
-        record.work = Some(50_000.0);
-        (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
+        record.weighted_commits = Some(50_000.0);
+        (record.transaction_latency.count, record.transaction_latency.mean) = (50_000, 1e6);
         // Half of the transactions have a name with a separate think time.
-        let count = |started| TransactionCount { started, ..Default::default() };
+        let count = |started| TransactionCounters { started, ..Default::default() };
         record.counters.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
@@ -249,7 +249,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
 fn unbalanced_named_transaction_counts_are_reported() {
     let unbalanced = |committed: u64| {
         judged(|record| {
-            let count = TransactionCount { started: 50_000, committed, ..Default::default() };
+            let count = TransactionCounters { started: 50_000, committed, ..Default::default() };
             record.counters.transactions = vec![count];
         })
         .iter()

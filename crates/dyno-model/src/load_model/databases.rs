@@ -31,7 +31,7 @@ impl Databases {
 
     /// Number of databases.
     #[must_use]
-    pub fn number(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         match self {
             Self::One => 1,
             Self::Numbered(number) => *number,

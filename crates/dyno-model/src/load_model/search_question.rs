@@ -161,11 +161,11 @@ impl SearchRecord {
     /// bound. `None` if the search did not find one.
     #[must_use]
     pub fn found(&self) -> Option<f64> {
-        let kept = self.steps.last().filter(|step| step.outcome == Outcome::Passed)?.load;
-        let passed = self.passed.filter(|passed| kept <= *passed)?;
+        let last_passed = self.steps.last().filter(|step| step.outcome == Outcome::Passed)?.load;
+        let passed = self.passed.filter(|passed| last_passed <= *passed)?;
         match (&self.end, self.failed) {
             (SearchEnd::Found, Some(failed)) => {
-                Some(crossing(&self.steps, passed, failed).clamp(kept, failed))
+                Some(crossing(&self.steps, passed, failed).clamp(last_passed, failed))
             }
             (SearchEnd::Highest | SearchEnd::Generator, _) => Some(passed),
             _ => None,
@@ -182,8 +182,8 @@ impl SearchRecord {
     /// system ended the search, or the load generator was at its limit in the step that is kept.
     #[must_use]
     pub fn is_bound(&self) -> bool {
-        let kept = self.steps.last().is_some_and(|step| step.is_by_generator);
-        kept || matches!(self.end, SearchEnd::Highest | SearchEnd::Generator)
+        let is_by_generator = self.steps.last().is_some_and(|step| step.is_by_generator);
+        is_by_generator || matches!(self.end, SearchEnd::Highest | SearchEnd::Generator)
     }
 
     /// Disturbances of the failed steps near the result, as maximum shares: processor time used by

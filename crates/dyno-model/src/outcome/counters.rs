@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TrialCounters {
     /// Transactions that clients took: started or skipped.
     pub started: u64,
-    /// Transactions acknowledged as committed. Throughput is based on them, or on the work in the
-    /// window where that is known (`work` of the record).
+    /// Transactions acknowledged as committed. Throughput is based on them, or on
+    /// `weighted_commits` of the record where those are known.
     pub committed: u64,
     /// Transactions that failed for good.
     pub failed: u64,
@@ -44,10 +44,10 @@ pub struct TrialCounters {
     /// Successful statements by outcome. All 0 in records written before this was counted.
     pub outcomes: Outcomes,
     /// Statements by kind, in the workload's order.
-    pub statements: Vec<StatementCount>,
+    pub statements: Vec<StatementCounters>,
     /// Transactions by name, in the workload's order; empty where they have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub transactions: Vec<TransactionCount>,
+    pub transactions: Vec<TransactionCounters>,
     /// Counts that are 0 because they are unknown: another program omitted them from its results.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unknown: BTreeSet<UnknownCount>,
@@ -114,7 +114,7 @@ impl Outcomes {
 /// Counts that a script reports itself, in addition to the measured counts (sysbench's
 /// `sb_counter_inc`). They are not included in any other count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ScriptCounts {
+pub struct ScriptCounters {
     /// Events.
     pub events: u64,
     /// Statements.
@@ -125,7 +125,7 @@ pub struct ScriptCounts {
     pub reconnects: u64,
 }
 
-/// A counter of [`ScriptCounts`].
+/// A counter of [`ScriptCounters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScriptCounter {
     /// Events.
@@ -142,7 +142,7 @@ pub enum ScriptCounter {
     Reconnects,
 }
 
-impl ScriptCounts {
+impl ScriptCounters {
     /// The value of a counter.
     #[must_use]
     pub fn get(&self, counter: ScriptCounter) -> u64 {
@@ -178,7 +178,7 @@ impl ScriptCounts {
 
 /// Counts of one kind of statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StatementCount {
+pub struct StatementCounters {
     /// Name from the workload, e.g. `point-select`.
     pub name: String,
     /// Requests sent.
@@ -195,7 +195,7 @@ pub struct StatementCount {
 
 /// Counts of the transactions of one name; each corresponds to that of [`TrialCounters`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TransactionCount {
+pub struct TransactionCounters {
     /// Name from the workload: a script's, for example.
     pub name: String,
     /// Transactions that clients took.
@@ -210,7 +210,7 @@ pub struct TransactionCount {
     pub retries: u64,
 }
 
-impl TransactionCount {
+impl TransactionCounters {
     /// Adds other counts.
     fn add(&mut self, other: &Self) {
         self.started += other.started;
@@ -254,7 +254,7 @@ impl TrialCounters {
         let ok = self.statements.iter().map(|statement| statement.ok).sum();
         expect(self.outcomes.total(), ok, "read + write + other = sum of ok");
         if !self.transactions.is_empty() {
-            let mut sum = TransactionCount::default();
+            let mut sum = TransactionCounters::default();
             self.transactions.iter().for_each(|count| sum.add(count));
             for (whole, parts, what) in [
                 (self.started, sum.started, "started"),

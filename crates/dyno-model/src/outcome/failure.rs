@@ -168,7 +168,7 @@ impl OperationFailure {
         if before.len() < at {
             return None;
         }
-        let number = 1 + before.iter().filter(|c| **c == '\n').count();
+        let line_number = 1 + before.iter().filter(|c| **c == '\n').count();
         let column = before.iter().rev().take_while(|c| **c != '\n').count();
         let is_end = |c: &char| matches!(c, '\n' | '\r');
         let line: Vec<char> =
@@ -184,7 +184,7 @@ impl OperationFailure {
         let shown: String = line[begin..end].iter().map(plain).collect();
         let (left, right) =
             (if begin > 0 { "..." } else { "" }, if end < line.len() { "..." } else { "" });
-        let head = format!("LINE {number}: {left}");
+        let head = format!("LINE {line_number}: {left}");
         let indent = head.width()
             + line[begin..column].iter().map(|c| plain(c).width().unwrap_or(0)).sum::<usize>();
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))

@@ -1,7 +1,7 @@
 //! Counts and response times of one interval of a trial.
 
 use crate::compact_histogram::CompactHistogram;
-use crate::counters::{Outcomes, ScriptCounts};
+use crate::counters::{Outcomes, ScriptCounters};
 use crate::encoded;
 use crate::failure::FailureKind;
 use crate::latency::{self, ExactLatency};
@@ -37,7 +37,7 @@ pub struct IntervalRecord {
     /// Reconnects.
     pub reconnects: u64,
     /// Counts reported by a script itself.
-    pub counts: ScriptCounts,
+    pub script_counters: ScriptCounters,
     /// Clients in a transaction when the interval was emitted.
     pub concurrency: u64,
     /// Open loop: transactions that were due then and had not started. 0 in a closed loop.
@@ -55,7 +55,7 @@ pub struct IntervalRecord {
     pub statements: Vec<(String, CompactHistogram)>,
     /// First and last commit of each millisecond with commits, of a generator that holds a part of
     /// the clients; otherwise empty.
-    pub commits: Vec<CommitSpan>,
+    pub commit_spans: Vec<CommitSpan>,
     /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last
     /// interval contains them, if there are any. Parts of several generators do not.
     #[serde(skip)]
@@ -68,8 +68,8 @@ pub struct IntervalRecord {
 pub struct CommitSpan(pub u64, pub u64);
 
 impl IntervalRecord {
-    /// Adds what another generator has of the same interval, except for [`Self::commits`], which
-    /// the collector merges over all intervals.
+    /// Adds what another generator has of the same interval, except for [`Self::commit_spans`],
+    /// which the collector merges over all intervals.
     pub fn add(&mut self, other: &Self) {
         self.failed += other.failed;
         self.retries += other.retries;
@@ -79,7 +79,7 @@ impl IntervalRecord {
             *self.errors_by_kind.entry(*kind).or_default() += count;
         }
         self.reconnects += other.reconnects;
-        self.counts.add(&other.counts);
+        self.script_counters.add(&other.script_counters);
         self.concurrency += other.concurrency;
         self.queue += other.queue;
         self.latency.add(&other.latency);
@@ -107,7 +107,7 @@ impl IntervalRecord {
             statement_errors: 0,
             errors_by_kind: BTreeMap::new(),
             reconnects: 0,
-            counts: ScriptCounts::default(),
+            script_counters: ScriptCounters::default(),
             concurrency: 0,
             queue: 0,
             latency: ExactLatency::default(),
@@ -117,7 +117,7 @@ impl IntervalRecord {
                 .iter()
                 .map(|kind| ((*kind).to_owned(), CompactHistogram::default()))
                 .collect(),
-            commits: Vec::new(),
+            commit_spans: Vec::new(),
             censored: None,
         }
     }

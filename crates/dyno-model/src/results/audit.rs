@@ -53,12 +53,12 @@ impl AuditRecord {
         };
         let verdicts = checks().map(|(.., balance)| AuditCheck::loses(balance));
         let verdict = verdicts.max().unwrap_or(AuditVerdict::NotChecked);
-        let counted = checks()
+        let checked = checks()
             .filter_map(|(database, check, balance)| Some((database, check.commits(balance?)?)));
-        let commits = lists::grouped(counted)
+        let commits = lists::grouped(checked)
             .into_iter()
-            .map(|(_, of_database)| Commits::of_one_database(&of_database));
-        Losses { verdict, commits: commits.reduce(Commits::and) }
+            .map(|(_, of_database)| AcknowledgedCommits::of_one_database(&of_database));
+        Losses { verdict, commits: commits.reduce(AcknowledgedCommits::and) }
     }
 }
 
@@ -70,12 +70,12 @@ pub struct Losses {
     /// undecided when it may be missing.
     pub verdict: AuditVerdict,
     /// Commits; absent where no check counts them.
-    pub commits: Option<Commits>,
+    pub commits: Option<AcknowledgedCommits>,
 }
 
 /// Acknowledged commits, and how many of them are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Commits {
+pub struct AcknowledgedCommits {
     /// Acknowledged commits that were checked.
     pub acknowledged: u64,
     /// Lower bound of the number of missing commits.
@@ -84,7 +84,7 @@ pub struct Commits {
     pub lost_max: u64,
 }
 
-impl Commits {
+impl AcknowledgedCommits {
     /// Combines several checks of the same commits: each may have found different missing commits
     /// or the same ones.
     fn of_one_database(checks: &[Self]) -> Self {
@@ -279,7 +279,7 @@ impl AuditCheck {
     }
 
     /// The number of commits that it checks; `None` when it counts something else.
-    fn commits(&self, balance: Balance) -> Option<Commits> {
+    fn commits(&self, balance: Balance) -> Option<AcknowledgedCommits> {
         let (Self::LostUpdates { committed: acknowledged, .. }
         | Self::Ledger { acknowledged, .. }
         | Self::Anomalies { committed: acknowledged, .. }) = self
@@ -287,7 +287,7 @@ impl AuditCheck {
             return None;
         };
         let Balance { lost_min, lost_max, .. } = balance;
-        Some(Commits { acknowledged: *acknowledged, lost_min, lost_max })
+        Some(AcknowledgedCommits { acknowledged: *acknowledged, lost_min, lost_max })
     }
 
     /// The missing and surplus work; `None` when the check could not be run.
@@ -402,7 +402,7 @@ pub struct LedgerEntry {
     /// Client, from 0.
     pub client: u32,
     /// Number of the transaction within the client, from 0.
-    pub number: u64,
+    pub sequence: u64,
     /// True when it was acknowledged and its row is missing; false when the row exists although the
     /// transaction failed or never ran.
     pub is_lost: bool,

@@ -2,7 +2,7 @@
 //! change a measurement.
 
 use crate::history::History;
-use crate::monitor::Sample;
+use crate::monitor::MonitorSample;
 use crate::reason::Reason;
 use crate::record::{IntervalRecord, TrialRecord};
 use crate::search::{LoadStep, SearchRecord};
@@ -131,7 +131,7 @@ pub enum Event {
         /// Its id.
         trial: String,
         /// Number of the load step in its trial, from 1.
-        number: usize,
+        step_number: usize,
         /// The load and the result.
         step: LoadStep,
     },
@@ -220,7 +220,7 @@ pub struct CommitActivity {
     /// When it was read.
     pub at: u64,
     /// Commits since the common start.
-    pub commits: u64,
+    pub committed: u64,
     /// The last of them.
     pub last: u64,
 }
@@ -231,7 +231,7 @@ impl CommitActivity {
     pub fn and(self, other: Self) -> Self {
         Self {
             at: self.at.min(other.at),
-            commits: self.commits + other.commits,
+            committed: self.committed + other.committed,
             last: self.last.max(other.last),
         }
     }
@@ -262,7 +262,7 @@ pub trait Listener {
     fn message_of_generator(&mut self, _text: &str) {}
 
     /// The monitor took a sample of machine and server.
-    fn sample(&mut self, _sample: &Sample) {}
+    fn sample(&mut self, _sample: &MonitorSample) {}
 
     /// The clients of the measured groups (`None`) or of a background group have ended and recorded
     /// a history.
@@ -296,7 +296,7 @@ impl Listener for Listeners<'_> {
         self.0.iter_mut().for_each(|listener| listener.message_of_generator(text));
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         self.0.iter_mut().for_each(|listener| listener.sample(sample));
     }
 

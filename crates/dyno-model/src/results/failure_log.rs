@@ -78,13 +78,13 @@ impl FailureLog {
         if let Some(known) = self.0.iter_mut().find(|known| known.is_of_sort(failure, statement)) {
             known.count += 1;
         } else if self.0.len() < SORTS_MAX {
-            let kept =
+            let shortened =
                 |text: &str, max| printable::shortened(&masked(&password.hidden_in(text)), max);
-            let message = kept(&failure.message, MESSAGE_MAX);
+            let message = shortened(&failure.message, MESSAGE_MAX);
             self.0.push(FailureDetail {
                 failure: OperationFailure { message, ..failure.clone() },
                 statement: statement.to_owned(),
-                sql: kept(sql.unwrap_or_default(), SQL_MAX),
+                sql: shortened(sql.unwrap_or_default(), SQL_MAX),
                 at,
                 count: 1,
             });

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorsRecord {
     /// One row for each, in the order of their numbers.
-    pub parts: Vec<GeneratorSummary>,
+    pub summaries: Vec<GeneratorSummary>,
     /// CPU time of the coordinator over the window.
     pub coordinator_cpu: Nanos,
     /// Length of an interval, by which the exactness of clocks is judged.

@@ -34,7 +34,7 @@ pub struct TrialRecord {
     pub server_version: String,
     /// Length of the measured window, from its opening: the duration, if the stop rule is one, or
     /// the time until the last counted answer.
-    pub measured: Nanos,
+    pub window_length: Nanos,
     /// Time to create schema and data; 0 when the data set was reused.
     pub loading: Nanos,
     /// Time to connect all clients.
@@ -43,7 +43,7 @@ pub struct TrialRecord {
     pub counters: TrialCounters,
     /// Response times of committed transactions, from first attempt to acknowledged commit (closed
     /// loop: service time with N clients; open loop: from the time it was due).
-    pub transaction: LatencySummary,
+    pub transaction_latency: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
     /// Results of the transactions of each name, in the order of [`TrialCounters::transactions`].
@@ -61,7 +61,7 @@ pub struct TrialRecord {
     /// time, and in an open loop perhaps after the time at which it was due. Absent for stop rules
     /// by count, and in trials that were cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub work: Option<f64>,
+    pub weighted_commits: Option<f64>,
     /// The search for the highest load; this trial is its last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
@@ -139,7 +139,7 @@ impl TrialRecord {
     /// Transactions per second of the window, as [`throughput`] defines it.
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        throughput(self.work, self.counters.committed, self.measured)
+        throughput(self.weighted_commits, self.counters.committed, self.window_length)
     }
 
     /// True when it did work in the window: a transaction that started in it committed; or none
@@ -148,7 +148,8 @@ impl TrialRecord {
     #[must_use]
     pub fn has_committed(&self) -> bool {
         self.counters.committed > 0
-            || self.counters.started == 0 && self.work.is_some_and(|work| work > 0.0)
+            || self.counters.started == 0
+                && self.weighted_commits.is_some_and(|weighted| weighted > 0.0)
     }
 
     /// The value of a metric, in transactions per second or milliseconds; `None` for response times
@@ -188,7 +189,8 @@ impl TrialRecord {
     pub fn response(&self) -> Option<ResponseSummary> {
         match self.open_loop {
             Some(open_loop) => open_loop.response,
-            None => (self.transaction.count > 0).then(|| ResponseSummary::from(&self.transaction)),
+            None => (self.transaction_latency.count > 0)
+                .then(|| ResponseSummary::from(&self.transaction_latency)),
         }
     }
 
@@ -263,11 +265,16 @@ pub fn time(times: &ResponseSummary, metric: ComparisonMetric) -> Option<Bounded
     (is_shown && time.nanos > 0.0).then_some(time)
 }
 
-/// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) divided by its
-/// length; without that, its committed transactions divided by its length. 0 for an empty window.
+/// Transactions per second of a window: its weighted commits ([`TrialRecord::weighted_commits`])
+/// divided by its length; without that, its committed transactions divided by its length. 0 for an
+/// empty window.
 #[must_use]
-pub fn throughput(work: Option<f64>, committed: u64, measured: Nanos) -> f64 {
-    if measured.0 == 0 { 0.0 } else { work.unwrap_or(committed as f64) / measured.as_secs_f64() }
+pub fn throughput(weighted_commits: Option<f64>, committed: u64, window_length: Nanos) -> f64 {
+    if window_length.0 == 0 {
+        0.0
+    } else {
+        weighted_commits.unwrap_or(committed as f64) / window_length.as_secs_f64()
+    }
 }
 
 /// Observations of a trial besides its figures, from which [`crate::judge`] derives warnings. Every
@@ -382,9 +389,9 @@ pub struct NamedTransactions {
     /// of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
-    /// Same as [`TrialRecord::work`], for these transactions alone.
+    /// Same as [`TrialRecord::weighted_commits`], for these transactions alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub work: Option<f64>,
+    pub weighted_commits: Option<f64>,
     /// Response times of all that started, in an open loop with the ages of those that did not
     /// commit; absent when there were none. Arrivals that no client took have no name
     /// ([`OpenLoop::unstarted`]).

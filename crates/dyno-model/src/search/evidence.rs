@@ -90,7 +90,7 @@ impl Evidence {
         let unstarted = record.open_loop.map_or(0, |open| open.unstarted);
         Self {
             responses,
-            seconds: record.measured.as_secs_f64(),
+            seconds: record.window_length.as_secs_f64(),
             arrived: counters.started + unstarted,
             committed: counters.committed,
             lost: counters.failed + counters.unfinished,

@@ -59,13 +59,13 @@ impl Tally {
 
     /// A transaction with its due, start and end times. A transaction for which no server is free
     /// until the window closes never starts.
-    fn take(&mut self, due: f64, begun: f64, answered: f64) {
+    fn take(&mut self, due: f64, start: f64, answered: f64) {
         if due < self.from || due >= self.until {
             return;
         }
         self.evidence.arrived += 1;
         let nanos = |ms: f64| (ms * 1e6) as u64;
-        if begun < self.until {
+        if start < self.until {
             self.evidence.committed += 1;
             latency::record(&mut self.evidence.responses.committed, nanos(answered - due));
         } else {
@@ -98,9 +98,9 @@ impl Queue {
         while now < tally.until {
             now += random.exponential(1e3 / rate);
             let first = (0..free.len()).min_by(|a, b| free[*a].total_cmp(&free[*b])).unwrap();
-            let begun = free[first].max(now + late);
-            free[first] = begun + self.service(random, factor);
-            tally.take(now, begun, free[first]);
+            let start = free[first].max(now + late);
+            free[first] = start + self.service(random, factor);
+            tally.take(now, start, free[first]);
         }
         tally.evidence
     }
@@ -115,16 +115,16 @@ impl Queue {
     ) -> Evidence {
         let mut tally = Tally::new(window);
         let mut free = vec![0.0_f64; self.servers];
-        let mut ready = vec![0.0_f64; clients];
+        let mut ready_at = vec![0.0_f64; clients];
         loop {
-            let client = (0..clients).min_by(|a, b| ready[*a].total_cmp(&ready[*b])).unwrap();
-            let now = ready[client];
+            let client = (0..clients).min_by(|a, b| ready_at[*a].total_cmp(&ready_at[*b])).unwrap();
+            let now = ready_at[client];
             if now >= tally.until {
                 return tally.evidence;
             }
             let first = (0..free.len()).min_by(|a, b| free[*a].total_cmp(&free[*b])).unwrap();
             free[first] = free[first].max(now) + self.service(random, factor);
-            ready[client] = free[first];
+            ready_at[client] = free[first];
             tally.take(now, now, free[first]);
         }
     }

@@ -1,7 +1,7 @@
 use super::evidence::{Evidence, slow};
 use super::simulation::{Disturbance, Queue, Ran, run, steps_text};
 use super::*;
-use crate::counters::{TransactionCount, TrialCounters};
+use crate::counters::{TransactionCounters, TrialCounters};
 use crate::latency::record;
 use crate::limit::LimitMetric;
 use crate::plan::LoadBy;
@@ -500,8 +500,11 @@ fn slow_transaction_is_sought_only_among_those_of_the_limit() {
     let response = Some(times);
     let named =
         NamedTransactions { name: "slow".to_owned(), response, ..NamedTransactions::default() };
-    let counts =
-        TransactionCount { name: "slow".to_owned(), started: 9, ..TransactionCount::default() };
+    let counts = TransactionCounters {
+        name: "slow".to_owned(),
+        started: 9,
+        ..TransactionCounters::default()
+    };
     let counters =
         TrialCounters { started: 9, transactions: vec![counts], ..TrialCounters::default() };
     let record = TrialRecord { counters, transactions: vec![named], ..TrialRecord::default() };

@@ -228,47 +228,49 @@ fn read(
     let description = top.text("description").unwrap_or_default().trim().to_owned();
     let systems = system::read(&top, sources, variable);
     let factors = factors::read(document, problems);
-    let (clients, combinations) = measured(&top, &factors, known);
+    let (clients, combinations) = clients_and_combinations(&top, &factors, known);
     levels::check_query_modes(&factors, &systems, problems);
     levels::check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
-    let goes =
+    let endpoint_uses =
         combinations.iter().map(|it| (it.variation.endpoint.as_deref(), it.workload.kind.as_str()));
-    let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
+    let endpoints =
+        endpoint::used(&factors, &endpoint::read(&top), &systems, endpoint_uses, problems);
     let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
     fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
-    let trials: Vec<_> =
+    let measured_loads: Vec<_> =
         combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
-    let background = background::read(&top, &factors, &trials, &endpoints, known);
-    load::check_timeout(&top, &systems, &factors, limited(&combinations, &background));
+    let background = background::read(&top, &factors, &measured_loads, &endpoints, known);
+    load::check_timeout(&top, &systems, &factors, kinds_with_timeout(&combinations, &background));
     let names_of = known.names;
-    let known = choice::Known { systems: &systems, factors: &factors };
+    let choices = choice::Known { systems: &systems, factors: &factors };
     let are_searched =
         !combinations.is_empty() && combinations.iter().all(|it| it.load.find.is_some());
     let Design { blocks, budget, seed, data, compare, primary, exclusions } =
-        design(&top, &known, are_searched);
-    let limits = limit::read(&top, &known);
+        design(&top, &choices, are_searched);
+    let limits = limit::read(&top, &choices);
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
-    let count = systems.len() * combinations.len() * clients.len();
-    if count.saturating_mul(blocks as usize) > TRIALS_MAX {
-        let message =
-            format!("{count} configurations in {blocks} blocks are more than {TRIALS_MAX} trials");
+    let configuration_count = systems.len() * combinations.len() * clients.len();
+    if configuration_count.saturating_mul(blocks as usize) > TRIALS_MAX {
+        let message = format!(
+            "{configuration_count} configurations in {blocks} blocks are more than {TRIALS_MAX} trials"
+        );
         top.refuse("design", message, "use fewer levels, or fewer blocks");
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    let found = problems
+    let planned = problems
         .is_empty()
         .then(|| configurations(&systems, &combinations, &clients, &exclusions, &background));
-    databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
+    databases::check(&top, planned.as_deref().unwrap_or_default(), &systems, &endpoints);
     let launcher = launcher::read(&top);
-    launcher::check(&top, &launcher, found.as_deref().unwrap_or_default(), &systems);
-    let parts = limit::PartNames { systems: &systems, names: names_of };
-    let limits = kept(limits, found.as_deref(), &parts, &top);
-    limit::check_searches(found.as_deref().unwrap_or_default(), &parts, &top);
+    launcher::check(&top, &launcher, planned.as_deref().unwrap_or_default(), &systems);
+    let part_names = limit::PartNames { systems: &systems, names: names_of };
+    let limits = resolved_limits(limits, planned.as_deref(), &part_names, &top);
+    limit::check_searches(planned.as_deref().unwrap_or_default(), &part_names, &top);
     Some(Plan {
         format: FORMAT,
         title,
@@ -278,7 +280,7 @@ fn read(
         budget,
         systems,
         factors,
-        configurations: found.unwrap_or_default(),
+        configurations: planned.unwrap_or_default(),
         published,
         compare,
         primary,
@@ -295,7 +297,7 @@ fn read(
 
 /// The kinds of workloads, including background workloads, whose clients have a timeout for
 /// answers.
-fn limited<'a>(
+fn kinds_with_timeout<'a>(
     combinations: &'a [Combination],
     background: &'a [BackgroundPlan],
 ) -> impl Iterator<Item = &'a str> {
@@ -330,7 +332,7 @@ fn fault_setting<'a>(
 
 /// The numbers of clients, and the workloads measured with each of them: the combinations of the
 /// factors' levels.
-fn measured(
+fn clients_and_combinations(
     top: &Fields<'_>,
     factors: &[factors::Factor],
     known: option::Known<'_>,
@@ -358,7 +360,7 @@ fn measured(
 }
 
 /// The limits, which must apply to parts that exist.
-fn kept(
+fn resolved_limits(
     limits: Vec<limit::Wanted>,
     configurations: Option<&[Configuration]>,
     parts: &limit::PartNames<'_>,
@@ -450,15 +452,15 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
     if name == "system" {
         return Some(Compare::System);
     }
-    let found = factors.iter().position(|factor| factor.name == name);
-    if found.is_none() {
+    let factor_index = factors.iter().position(|factor| factor.name == name);
+    if factor_index.is_none() {
         let known: Vec<&str> = std::iter::once("system")
             .chain(factors.iter().map(|factor| factor.name.as_str()))
             .collect();
         let message = format!("`{name}` is not a factor of this experiment");
         design.refuse("compare", message, suggestion(name, &known, "varied"));
     }
-    found.map(Compare::Factor)
+    factor_index.map(Compare::Factor)
 }
 
 /// The tables of the spec into which a combination of levels is written.
@@ -471,13 +473,13 @@ struct VariedTables<'a> {
 
 impl VariedTables<'_> {
     fn combinations(&self, known: option::Known<'_>, problems: &Problems) -> Vec<Combination> {
-        let mut found = Vec::new();
+        let mut combinations = Vec::new();
         let source = match factors::vary_kind(self.factors) {
             true => KindSource::Factor,
             false => KindSource::Table,
         };
         for combination in factors::combinations(self.factors, problems) {
-            let workload =
+            let workload_table =
                 factors::with_levels(self.workload.0, self.factors, &combination, |target| {
                     match target {
                         FactorTarget::Workload(option) => Some(option),
@@ -494,12 +496,13 @@ impl VariedTables<'_> {
                         _ => None,
                     },
                 );
-            let workload = workload::read(&workload, self.workload.1, source, known, problems);
-            let rules = Fields::new(&keys::LOAD, &load, self.load.1, problems);
-            let load = load::rules(&rules, known.scripts, self.clients);
+            let workload =
+                workload::read(&workload_table, self.workload.1, source, known, problems);
+            let load_fields = Fields::new(&keys::LOAD, &load, self.load.1, problems);
+            let load = load::rules(&load_fields, known.scripts, self.clients);
             if let (Some(workload), Some(load)) = (&workload, &load) {
                 load::check_growth(&self.load, workload, load.stop, problems);
-                load::check_thinking(&rules, workload, load);
+                load::check_thinking(&load_fields, workload, load);
             }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
@@ -526,10 +529,17 @@ impl VariedTables<'_> {
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels, workload, load, variation, settings, background });
+                combinations.push(Combination {
+                    levels,
+                    workload,
+                    load,
+                    variation,
+                    settings,
+                    background,
+                });
             }
         }
-        found
+        combinations
     }
 }
 
@@ -546,9 +556,9 @@ impl Plan {
             vec![(0..self.configurations.len()).collect::<Vec<_>>()]
         };
         let grouped = |configurations: Vec<usize>| {
-            let named =
+            let with_data_set =
                 configurations.into_iter().map(|at| (data_set(self, &self.configurations[at]), at));
-            lists::grouped(named).into_iter().map(|(_, group)| group).collect()
+            lists::grouped(with_data_set).into_iter().map(|(_, group)| group).collect()
         };
         let restart_groups: Vec<order::GroupOrder> =
             restart_groups.into_iter().map(grouped).collect();
@@ -558,10 +568,12 @@ impl Plan {
     /// Estimated number of blocks that fit into the budget, if there is one.
     fn fit_to_budget(&mut self) {
         let Some(budget) = self.budget else { return };
-        let each = estimate::block(self).likely.0.max(1);
+        let block_nanos = estimate::block(self).likely.0.max(1);
         let trials = self.configurations.len().max(1);
-        let room = (TRIALS_MAX / trials).clamp(BLOCKS_AUTO.0 as usize, BLOCKS_AUTO.1 as usize);
-        self.blocks = (budget.0 / each).clamp(u64::from(BLOCKS_AUTO.0), room as u64) as u32;
+        let blocks_max =
+            (TRIALS_MAX / trials).clamp(BLOCKS_AUTO.0 as usize, BLOCKS_AUTO.1 as usize);
+        self.blocks =
+            (budget.0 / block_nanos).clamp(u64::from(BLOCKS_AUTO.0), blocks_max as u64) as u32;
     }
 
     /// The query mode of a configuration: that of its levels, else that of its system.
@@ -588,15 +600,15 @@ fn check_profile(
 ) {
     let Value::Table(overlay) = &profile.node.value else { return };
     let mut document = file.clone();
-    let own = Problems::default();
-    argument::apply_profile(&mut document, overlay, &own);
+    let profile_problems = Problems::default();
+    argument::apply_profile(&mut document, overlay, &profile_problems);
     // A profile that is not selected needs no variables.
-    read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &own);
-    let (found, secrets) = own.into_parts();
+    read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &profile_problems);
+    let (diagnostics, secrets) = profile_problems.into_parts();
     for span in secrets {
         problems.hide(span);
     }
-    for diagnostic in found {
+    for diagnostic in diagnostics {
         if tree::covers(overlay, diagnostic.span) {
             problems.report(diagnostic);
         }

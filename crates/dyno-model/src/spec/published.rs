@@ -75,7 +75,7 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
     };
     let mut values = Vec::new();
     for item in items {
-        let Some(value) = item.value.number() else {
+        let Some(value) = item.value.as_number() else {
             wrong_type(item, "each of published.values", "a number", fields.problems);
             continue;
         };

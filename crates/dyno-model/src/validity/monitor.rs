@@ -93,7 +93,7 @@ pub mod names {
 
 /// One sample.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sample {
+pub struct MonitorSample {
     /// Trial it belongs to.
     pub trial: String,
     /// Seconds since the common start, as in the timeline; negative while clients connect.
@@ -137,7 +137,7 @@ pub fn is_total(name: &str) -> bool {
 /// linearly between samples. `None` when there are no samples around these moments, or when the
 /// counter was reset in between.
 #[must_use]
-pub fn growth(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
+pub fn growth(samples: &[MonitorSample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let known: Vec<(f64, f64)> = samples
         .iter()
         .filter_map(|sample| Some((sample.at_s, *sample.values.get(name)?)))
@@ -169,7 +169,7 @@ fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
 /// Mean of a gauge over the samples between two moments; when there are none, over the samples
 /// around them.
 #[must_use]
-pub fn mean(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
+pub fn mean(samples: &[MonitorSample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let between = |reach: f64| {
         let inside =
             samples.iter().filter(move |s| s.at_s >= from_s - reach && s.at_s <= to_s + reach);
@@ -184,11 +184,11 @@ pub fn mean(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f6
 mod tests {
     use super::*;
 
-    fn samples(values: &[(f64, f64)]) -> Vec<Sample> {
-        let sample = |(at_s, value): &(f64, f64)| Sample {
+    fn samples(values: &[(f64, f64)]) -> Vec<MonitorSample> {
+        let sample = |(at_s, value): &(f64, f64)| MonitorSample {
             at_s: *at_s,
             values: BTreeMap::from([("x_total".to_owned(), *value)]),
-            ..Sample::default()
+            ..MonitorSample::default()
         };
         values.iter().map(sample).collect()
     }

@@ -55,7 +55,7 @@ pub enum Observation {
     /// Ephemeral ports for connections to one address: a limit on the number of clients over TCP.
     Ports {
         /// The number of ports.
-        number: u32,
+        ports: u32,
     },
     /// The minimum cost of a durable commit on a folder's disk.
     Disk {

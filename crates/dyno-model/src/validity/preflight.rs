@@ -150,7 +150,7 @@ pub enum Obstacle {
     /// Other sessions are connected to the server.
     OtherSessions {
         /// Number of sessions.
-        number: usize,
+        sessions: usize,
         /// Account of the first.
         user: String,
         /// Origin of the first.

@@ -69,10 +69,10 @@ pub enum Reason {
     #[error("the data could not be loaded: {0}")]
     DataNotLoaded(OperationFailure),
     /// Clients continued after the trial.
-    #[error("{number} clients continued after the trial, the first with number {first}")]
+    #[error("{clients} clients continued after the trial, the first with number {first}")]
     ClientsContinued {
         /// Number of clients.
-        number: usize,
+        clients: usize,
         /// The first.
         first: u32,
     },
@@ -224,10 +224,10 @@ pub enum Reason {
         searched: String,
     },
     /// A system cannot be connected to.
-    #[error("cannot connect to {place}: {failure}{hint}")]
+    #[error("cannot connect to {location}: {failure}{hint}")]
     NotConnected {
         /// Its address.
-        place: String,
+        location: String,
         /// The failure.
         failure: Box<OperationFailure>,
         /// The remedy on a line of its own, after a line break; empty when there is none.

@@ -302,7 +302,7 @@ pub enum Warning {
         /// The setting.
         name: String,
         /// The value asked for.
-        asked: String,
+        requested: String,
         /// The value in force.
         in_force: String,
     },

@@ -103,7 +103,7 @@ impl Steps<'_> {
                     .message(&format!("creating {} partitions...\n", self.wanted.partitions));
                 statements::partitions(self.wanted).into_iter().try_for_each(|sql| self.run(sql))
             }
-            Step::Generate => self.load(),
+            Step::Generate => self.load_accounts(),
             _ => Ok(()),
         }
     }
@@ -116,7 +116,7 @@ impl Steps<'_> {
     }
 
     /// Fills `pgbench_accounts` with the engine's bulk loading.
-    fn load(&mut self) -> Result<(), Refused> {
+    fn load_accounts(&mut self) -> Result<(), Refused> {
         let accounts = Accounts::new(self.wanted.scale);
         let table = accounts.table();
         let total = table.rows;

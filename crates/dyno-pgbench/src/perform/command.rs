@@ -8,7 +8,7 @@ use crate::failure;
 use crate::own::OWN;
 use crate::random::Generator;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
-use crate::statistics::{Ending, Times};
+use crate::statistics::{Times, TransactionOutcome};
 use crate::terminal::Terminal;
 use dyno_drivers::{Discard, Driver, Outcome, RowSink, Value as Field};
 use dyno_engine::Session;
@@ -71,7 +71,7 @@ pub(crate) enum Stop {
     /// A serialization failure or a deadlock: the transaction may be retried.
     Conflict {
         /// How it is counted without a retry.
-        ending: Ending,
+        outcome: TransactionOutcome,
         failure: OperationFailure,
         /// Index of the command.
         command: usize,
@@ -93,7 +93,7 @@ pub(crate) async fn attempt(
         program: &program,
         performer,
         session,
-        number: script,
+        script_index: script,
         script: &program.scripts[script],
         at: 0,
         is_in_pipeline: false,
@@ -118,7 +118,7 @@ struct Step<'a> {
     performer: &'a mut Performer,
     session: &'a mut Session,
     /// Number of the script.
-    number: usize,
+    script_index: usize,
     script: &'a Script,
     /// Index of the command.
     at: usize,
@@ -191,7 +191,7 @@ impl Step<'_> {
     }
 
     fn evaluate(&mut self, expression: &Expression, command: &str) -> Result<Value, Stop> {
-        let (script, number) = (self.number, self.at + 1);
+        let (script, number) = (self.script_index, self.at + 1);
         let Performer { variables, random, teller, .. } = &mut *self.performer;
         let mut debug = |value: Value| {
             teller.message(&format!(
@@ -211,7 +211,7 @@ impl Step<'_> {
 
     /// Reports why the client cannot continue after a command.
     fn abort(&self, command: &str, message: &str) -> Stop {
-        let (client, at, script) = (self.performer.id, self.at, self.number);
+        let (client, at, script) = (self.performer.id, self.at, self.script_index);
         let text = format!(
             "client {client} aborted in command {at} ({command}) of script {script}; {message}"
         );
@@ -246,7 +246,7 @@ impl Step<'_> {
     }
 
     fn kind(&self) -> u16 {
-        self.program.kind_of[self.number][self.at]
+        self.program.kind_of[self.script_index][self.at]
     }
 
     async fn sql(&mut self, sql: &Sql) -> Done {
@@ -301,7 +301,7 @@ impl Step<'_> {
 
     /// Reports why the client cannot continue after the answer to a query.
     fn abort_query(&self, message: &str) -> Stop {
-        let (client, script, at) = (self.performer.id, self.number, self.at);
+        let (client, script, at) = (self.performer.id, self.script_index, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
         self.performer.teller.error(&text);
         Stop::Abort(FailureKind::Other.failure(message))
@@ -330,10 +330,10 @@ impl Step<'_> {
     fn answered(&mut self, sql: Option<&Sql>, answered: Result<Outcome, OperationFailure>) -> Done {
         self.performer.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
-        if let Some(ending) = failure::ending(&failure, self.program.engine) {
-            return Err(Stop::Conflict { ending, failure, command: self.at });
+        if let Some(outcome) = failure::ending_after(&failure, self.program.engine) {
+            return Err(Stop::Conflict { outcome, failure, command: self.at });
         }
-        let (client, script, at) = (self.performer.id, self.number, self.at);
+        let (client, script, at) = (self.performer.id, self.script_index, self.at);
         let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
             // The only statement that drivers themselves reject.
             "COPY is not supported in pgbench, aborting".to_owned()
@@ -373,7 +373,7 @@ impl Step<'_> {
         let pipelined = pipelined.take_while(|(_, command)| command.action != Action::EndPipeline);
         for (offset, command) in pipelined {
             let Action::Sql(sql) = &command.action else { continue };
-            let kind = self.program.kind_of[self.number][self.at + offset];
+            let kind = self.program.kind_of[self.script_index][self.at + offset];
             if let Err(failure) = self.session.prepared(kind, sql.template()).await {
                 self.at += offset;
                 return self.answered(Some(sql), Err(failure));

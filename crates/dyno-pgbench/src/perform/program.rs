@@ -53,9 +53,9 @@ impl Program {
     }
 
     /// True when statements of this kind are sent as text.
-    pub(crate) fn is_text(&self, kind: u16) -> bool {
+    pub(crate) fn is_text(&self, kind_index: u16) -> bool {
         self.query_mode == QueryMode::Simple
-            || self.sent_as_text.get().is_some_and(|kinds| kinds.contains(&kind))
+            || self.sent_as_text.get().is_some_and(|kinds| kinds.contains(&kind_index))
     }
 
     /// The script for a number below the sum of the weights.

@@ -1,7 +1,7 @@
 //! Lines of the transaction log.
 
 use crate::options::Style;
-use crate::statistics::{Ending, Finished, Tally};
+use crate::statistics::{Finished, Tally, TransactionOutcome};
 use std::fmt::Write;
 
 /// A second in microseconds.
@@ -12,7 +12,7 @@ const SECOND: i64 = 1_000_000;
 pub(crate) struct Entry {
     pub(crate) client: u32,
     /// Number of transactions that the client has ended, including this one.
-    pub(crate) number: u64,
+    pub(crate) transactions_ended: u64,
     /// Script, from 0.
     pub(crate) script: usize,
     /// When it ended, microseconds since 1970.
@@ -23,13 +23,19 @@ pub(crate) struct Entry {
 
 /// Appends the line of one transaction.
 pub(crate) fn append(style: &Style, entry: &Entry, text: &mut String) {
-    let Entry { client, number, script, at, finished } = entry;
+    let Entry { client, transactions_ended, script, at, finished } = entry;
     let failure = |kind| if style.details_failures { kind } else { "failed" };
-    let written = match finished.ending {
-        Ending::Done => write!(text, "{client} {number} {:.0}", finished.latency),
-        Ending::Skipped => write!(text, "{client} {number} skipped"),
-        Ending::Serialization => write!(text, "{client} {number} {}", failure("serialization")),
-        Ending::Deadlock => write!(text, "{client} {number} {}", failure("deadlock")),
+    let written = match finished.outcome {
+        TransactionOutcome::Done => {
+            write!(text, "{client} {transactions_ended} {:.0}", finished.latency)
+        }
+        TransactionOutcome::Skipped => write!(text, "{client} {transactions_ended} skipped"),
+        TransactionOutcome::Serialization => {
+            write!(text, "{client} {transactions_ended} {}", failure("serialization"))
+        }
+        TransactionOutcome::Deadlock => {
+            write!(text, "{client} {transactions_ended} {}", failure("deadlock"))
+        }
     };
     let written = written.and_then(|()| {
         write!(text, " {script} {} {}", at.div_euclid(SECOND), at.rem_euclid(SECOND))
@@ -115,9 +121,9 @@ mod tests {
         length: Length::Seconds(5),
     };
 
-    fn entry(ending: Ending, at: i64) -> Entry {
-        let finished = Finished { ending, latency: 2_241.4, lag: 115.0, tries: 3 };
-        Entry { client: 0, number: 199, script: 1, at, finished }
+    fn entry(outcome: TransactionOutcome, at: i64) -> Entry {
+        let finished = Finished { outcome, latency: 2_241.4, lag: 115.0, tries: 3 };
+        Entry { client: 0, transactions_ended: 199, script: 1, at, finished }
     }
 
     fn line(style: &Style, entry: &Entry) -> String {
@@ -128,28 +134,31 @@ mod tests {
 
     #[test]
     fn a_line_has_the_fields_that_the_options_request() {
-        let done = entry(Ending::Done, 1_175_850_569_000_608);
+        let done = entry(TransactionOutcome::Done, 1_175_850_569_000_608);
         assert_eq!(line(&STYLE, &done), "0 199 2241 1 1175850569 608\n");
         let style = Style { rate: Some(1.0), tries_max: 5, ..STYLE };
         assert_eq!(line(&style, &done), "0 199 2241 1 1175850569 608 115 2\n");
-        let lost = entry(Ending::Deadlock, 5_000_000);
+        let lost = entry(TransactionOutcome::Deadlock, 5_000_000);
         assert_eq!(line(&STYLE, &lost), "0 199 failed 1 5 0\n");
         assert_eq!(
             line(&Style { details_failures: true, ..STYLE }, &lost),
             "0 199 deadlock 1 5 0\n"
         );
-        assert_eq!(line(&STYLE, &entry(Ending::Skipped, 5_000_000)), "0 199 skipped 1 5 0\n");
+        assert_eq!(
+            line(&STYLE, &entry(TransactionOutcome::Skipped, 5_000_000)),
+            "0 199 skipped 1 5 0\n"
+        );
     }
 
     #[test]
     fn intervals_are_aggregated_even_without_transactions() {
         let mut aggregate = Aggregate::new(10_500_000, 2);
         let mut text = String::new();
-        aggregate.add(&STYLE, &entry(Ending::Done, 11_000_000), &mut text);
-        aggregate.add(&STYLE, &entry(Ending::Deadlock, 11_000_000), &mut text);
+        aggregate.add(&STYLE, &entry(TransactionOutcome::Done, 11_000_000), &mut text);
+        aggregate.add(&STYLE, &entry(TransactionOutcome::Deadlock, 11_000_000), &mut text);
         assert_eq!(text, "");
         let style = Style { details_failures: true, ..STYLE };
-        aggregate.add(&style, &entry(Ending::Done, 15_000_000), &mut text);
+        aggregate.add(&style, &entry(TransactionOutcome::Done, 15_000_000), &mut text);
         assert_eq!(
             text,
             "10 1 2241 5023874 2241 2241 0 0 0 0 0 0 0 0 1\n12 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"

@@ -54,7 +54,7 @@ pub(crate) fn line(
 mod tests {
     use super::*;
     use crate::options::Length;
-    use crate::statistics::{Ending, Finished};
+    use crate::statistics::{Finished, TransactionOutcome};
 
     #[test]
     fn a_line_shows_what_happened_since_the_previous_one() {
@@ -69,12 +69,17 @@ mod tests {
             length: Length::Seconds(5),
         };
         let mut before = Tally::default();
-        let finished = |latency| Finished { ending: Ending::Done, latency, lag: 500.0, tries: 1 };
+        let finished =
+            |latency| Finished { outcome: TransactionOutcome::Done, latency, lag: 500.0, tries: 1 };
         before.count(&finished(100_000.0), true, None);
         let mut now = before;
         now.count(&finished(1_000.0), true, None);
         now.count(&finished(3_000.0), true, None);
-        now.count(&Finished { ending: Ending::Deadlock, tries: 4, ..finished(0.0) }, true, None);
+        now.count(
+            &Finished { outcome: TransactionOutcome::Deadlock, tries: 4, ..finished(0.0) },
+            true,
+            None,
+        );
         let plain = "progress: 2.0 s, 2.0 tps, lat 2.000 ms stddev 1.000, 1 failed\n";
         assert_eq!(line(&style, Stamp::Elapsed(2.0), 1.0, &before, &now), plain);
         let style = Style { rate: Some(1.0), latency_limit: Some(5), tries_max: 0, ..style };

@@ -158,14 +158,14 @@ fn latency(name: &str, times: &Times, text: &mut String) -> std::fmt::Result {
 
 fn of_script(
     summary: &Summary<'_>,
-    number: usize,
+    script_index: usize,
     script: &ScriptCounters,
     weights: f64,
     seconds: f64,
     text: &mut String,
 ) -> std::fmt::Result {
     let ScriptCounters { name, weight, tally, .. } = script;
-    writeln!(text, "SQL script {number}: {name}")?;
+    writeln!(text, "SQL script {script_index}: {name}")?;
     writeln!(
         text,
         " - weight: {weight} (targets {:.1}% of total)",
@@ -208,7 +208,7 @@ fn of_commands(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::{Ending, Finished};
+    use crate::statistics::{Finished, TransactionOutcome};
     use dyno_model::target::QueryMode;
 
     fn options(style: Style) -> Run {
@@ -222,7 +222,8 @@ mod tests {
     fn summary(options: &Run) -> Summary<'_> {
         let mut total = Tally::default();
         for latency in [1_000.0, 3_000.0] {
-            let finished = Finished { ending: Ending::Done, latency, lag: 100.0, tries: 2 };
+            let finished =
+                Finished { outcome: TransactionOutcome::Done, latency, lag: 100.0, tries: 2 };
             total.count(&finished, true, Some(2_000));
         }
         let mut times = Times::default();

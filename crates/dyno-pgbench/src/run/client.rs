@@ -6,7 +6,7 @@ use crate::failure;
 use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
-use crate::statistics::{Ending, Finished, Tally, Times};
+use crate::statistics::{Finished, Tally, Times, TransactionOutcome};
 use dyno_drivers::Driver;
 use dyno_engine::Session;
 use dyno_engine::random::Random;
@@ -32,7 +32,7 @@ pub(super) struct Client {
     choice: Generator,
     sample: Generator,
     /// Number of transactions ended.
-    number: u64,
+    transactions_ended: u64,
     /// Transactions since the client last waited.
     turn: u32,
     /// What happens to the client after the transaction that just failed.
@@ -58,7 +58,7 @@ impl Client {
             counters,
             choice,
             sample,
-            number: 0,
+            transactions_ended: 0,
             turn: 0,
             verdict: AfterFailure::RetryPolicy,
         }
@@ -85,7 +85,7 @@ impl Client {
         {
             self.count(
                 script,
-                Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 },
+                Finished { outcome: TransactionOutcome::Skipped, latency: 0.0, lag: 0.0, tries: 0 },
             );
             let late = FailureKind::Timeout.failure("skipped: too late");
             return self.fail(AfterFailure::Skip, late);
@@ -93,7 +93,7 @@ impl Client {
         if style.connects_each_time {
             self.connect(session).await?;
         }
-        let begun = session.now();
+        let start = session.now();
         let mut tries = 1;
         let remembered = (style.tries_max != 1)
             .then(|| (self.performer.variables.clone(), self.performer.random.clone()));
@@ -101,7 +101,7 @@ impl Client {
             match attempt(&mut self.performer, session, script).await {
                 Ok(()) => break Ok(()),
                 Err(Stop::Abort(failure)) => return self.abort(session, failure).await,
-                Err(Stop::Conflict { ending, failure, command }) => {
+                Err(Stop::Conflict { outcome, failure, command }) => {
                     self.verbose(&failure, command, script);
                     if let Err(lost) = roll_back(session).await {
                         self.performer.report_end(&format!(": {}", failure::words(&lost)));
@@ -112,7 +112,7 @@ impl Client {
                     let tally = &mut self.counters.commands[script][command];
                     if !may_retry {
                         tally.failures += 1;
-                        break Err((ending, failure));
+                        break Err((outcome, failure));
                     }
                     tally.retries += 1;
                     tries += 1;
@@ -126,13 +126,15 @@ impl Client {
         };
         session.extend_to_now();
         let ended = session.now();
-        let (ending, latency, lag) = match &outcome {
-            Ok(()) => {
-                (Ending::Done, micros(ended - scheduled), micros(begun.saturating_sub(scheduled)))
-            }
-            Err((ending, _)) => (*ending, 0.0, 0.0),
+        let (end, latency, lag) = match &outcome {
+            Ok(()) => (
+                TransactionOutcome::Done,
+                micros(ended - scheduled),
+                micros(start.saturating_sub(scheduled)),
+            ),
+            Err((end, _)) => (*end, 0.0, 0.0),
         };
-        self.count(script, Finished { ending, latency, lag, tries });
+        self.count(script, Finished { outcome: end, latency, lag, tries });
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
             self.performer.report_end(&format!(": {message}"));
@@ -196,8 +198,8 @@ impl Client {
     fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
         if self.scene.options.tells_errors {
             let (id, words) = (self.performer.id, failure::words(failure));
-            let place = format!("command {command} (SQL) of script {script}");
-            self.scene.terminal.note(&format!("client {id} got an error in {place}; {words}"));
+            let location = format!("command {command} (SQL) of script {script}");
+            self.scene.terminal.note(&format!("client {id} got an error in {location}; {words}"));
         }
     }
 
@@ -233,14 +235,14 @@ impl Client {
         if scene.program.scripts.len() > 1 {
             add(&mut self.counters.tallies[script]);
         }
-        self.number += 1;
+        self.transactions_ended += 1;
         let Some(log) = &scene.log else { return };
         let sampling = scene.options.log.as_ref().and_then(|log| log.sampling);
         if sampling.is_some_and(|share| self.sample.unit() > share) {
             return;
         }
-        let (client, number) = (self.performer.id, self.number);
-        log.write(&Entry { client, number, script, at: unix_time(), finished });
+        let (client, transactions_ended) = (self.performer.id, self.transactions_ended);
+        log.write(&Entry { client, transactions_ended, script, at: unix_time(), finished });
     }
 
     /// A client that never waits would block the others of its thread.

@@ -202,11 +202,12 @@ fn measure(
         ..LoadInput::new(TRIAL, options.clients, &load, scene.seed, interrupts)
     };
     let (clients, targets) = (Scripts(Arc::clone(scene)), std::slice::from_ref(target));
-    let measured = match options.generators {
+    let outcome = match options.generators {
         None => run_load(clients, targets, &input, &mut listeners),
         Some(generators) => {
-            let (launcher, work) = (options.launcher, PgbenchWork::new(scene));
-            let load = DistributedLoad { generators, launcher, work, targets, input: &input };
+            let (launcher, client_work) = (options.launcher, PgbenchWork::new(scene));
+            let load =
+                DistributedLoad { generators, launcher, client_work, targets, input: &input };
             load.measure(source, |generators| {
                 run_distributed_load(clients, targets, generators, &input, &mut listeners)
             })
@@ -217,12 +218,12 @@ fn measure(
     let aborted = lock(&scene.counters).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = folder {
-        let outcome = measured.as_ref().map_err(|error| error.clone().into());
+        let outcome = outcome.as_ref().map_err(|error| error.clone().into());
         let outcome = outcome.map(|record| results::record(record, aborted, scene.tally(), schema));
         let finished = folder.finish(outcome, is_interrupted);
         finished.map_err(|error| Impossible::report(terminal, &error.in_full()))?;
     }
-    let record = measured.map_err(|error| match &error {
+    let record = outcome.map_err(|error| match &error {
         TrialError::NotConnected(failure) => {
             terminal.error(&failure::connecting(failure, target));
             Impossible::report(terminal, "could not create connection for client")

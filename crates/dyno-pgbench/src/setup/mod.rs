@@ -95,9 +95,10 @@ impl Setup {
                 let lines = failure
                     .pointed(statement)
                     .map_or_else(String::new, |lines| format!("\n{lines}"));
-                let place = format!("the setup {}, {:?}", given.name, shown(statement));
+                let statement_location =
+                    format!("the setup {}, {:?}", given.name, shown(statement));
                 return Err(OperationFailure {
-                    message: format!("{}\n{place}{lines}", failure.message),
+                    message: format!("{}\n{statement_location}{lines}", failure.message),
                     ..failure
                 });
             }

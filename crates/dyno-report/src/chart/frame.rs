@@ -168,7 +168,7 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
         let half = width_em(&ticks[i].label) * SMALL / 2.0 + 3.0;
         (ticks[i].position - half, ticks[i].position + half)
     };
-    let mut kept: Vec<usize> = Vec::new();
+    let mut fitting: Vec<usize> = Vec::new();
     let last = ticks.len().saturating_sub(1);
     let order = (!ticks.is_empty())
         .then_some(0)
@@ -177,16 +177,16 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
         .chain(1..last);
     for i in order {
         let (from, to) = extent(i);
-        let is_free = kept.iter().all(|other| {
+        let is_free = fitting.iter().all(|other| {
             let (other_from, other_to) = extent(*other);
             to <= other_from || from >= other_to
         });
         if is_free {
-            kept.push(i);
+            fitting.push(i);
         }
     }
-    kept.sort_unstable();
-    kept
+    fitting.sort_unstable();
+    fitting
 }
 
 pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
@@ -278,9 +278,9 @@ mod tests {
         let ticks: Vec<_> = (0..20)
             .map(|i| Tick { position: f64::from(i) * 10.0, label: format!("{}", i * 100) })
             .collect();
-        let kept = labels_that_fit(&ticks);
-        assert_eq!((kept.first(), kept.last()), (Some(&0), Some(&19)));
-        assert!(kept.len() < 10, "{kept:?}");
+        let fitting = labels_that_fit(&ticks);
+        assert_eq!((fitting.first(), fitting.last()), (Some(&0), Some(&19)));
+        assert!(fitting.len() < 10, "{fitting:?}");
         assert!(labels_that_fit(&[]).is_empty());
         assert_eq!(labels_that_fit(&ticks[..1]), [0]);
     }

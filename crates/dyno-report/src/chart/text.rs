@@ -38,14 +38,14 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     }
     let room = width / size - 0.92;
     let mut used = 0.0;
-    let kept: String = text
+    let shortened: String = text
         .chars()
         .take_while(|c| {
             used += char_width_em(*c);
             used <= room
         })
         .collect();
-    format!("{}…", kept.trim_end())
+    format!("{}…", shortened.trim_end())
 }
 
 /// The text in lines no wider than `width` at this font size; a word that is wider than a line is

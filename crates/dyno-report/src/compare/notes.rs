@@ -36,11 +36,11 @@ pub(super) fn legends(model: &CompareModel, lang: Lang) -> [String; 2] {
 }
 
 fn side_line(side: &SideRow, lang: Lang) -> String {
-    let begun =
+    let started_at =
         side.runs.iter().map(|run| run.started_at.as_str()).filter(|time| !time.is_empty()).min();
     let ended = side.runs.iter().map(|run| run.ended_at.as_str()).max();
     let (from, to) = (
-        names::to_the_second(begun.unwrap_or_default()),
+        names::to_the_second(started_at.unwrap_or_default()),
         names::to_the_second(ended.unwrap_or_default()),
     );
     // Avoids repeating the same date.

@@ -14,7 +14,7 @@ const FULL_SPEED: &str = "cpupower frequency-set -g performance";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What was checked.
-    pub place: String,
+    pub subject: String,
     /// The result, with its values.
     pub message: String,
     /// True when it may distort a measurement.
@@ -69,15 +69,19 @@ impl Checkup {
         ];
         let all = || parts.iter().flat_map(|(_, checks)| checks.iter());
         let (warning, width) =
-            (words::WARNING.text(lang), all().map(|it| it.place.width()).max().unwrap_or(0));
+            (words::WARNING.text(lang), all().map(|it| it.subject.width()).max().unwrap_or(0));
         let mark = warning.width();
         let mut text = String::new();
         for (title, checks) in &parts {
             let _ = writeln!(text, "{}", title.text(lang));
-            for Check { place, message, is_warning, remedy } in *checks {
+            for Check { subject, message, is_warning, remedy } in *checks {
                 let word = if *is_warning { warning } else { "" };
-                let _ =
-                    writeln!(text, "  {}  {}  {message}", filled(word, mark), filled(place, width));
+                let _ = writeln!(
+                    text,
+                    "  {}  {}  {message}",
+                    filled(word, mark),
+                    filled(subject, width)
+                );
                 if let Some(remedy) = remedy {
                     let remedy = fill!(words::REMEDY, lang, remedy);
                     let _ =
@@ -107,9 +111,14 @@ pub fn looking(lang: Lang) -> &'static str {
 /// Describes one observation.
 #[must_use]
 pub fn check(seen: &Observation, lang: Lang) -> Check {
-    let (place, message) = (subject(seen, lang), message(seen, lang));
+    let (subject, message) = (subject(seen, lang), message(seen, lang));
     let is_warning = seen.is_warning();
-    Check { place, message, is_warning, remedy: if is_warning { remedy(seen, lang) } else { None } }
+    Check {
+        subject,
+        message,
+        is_warning,
+        remedy: if is_warning { remedy(seen, lang) } else { None },
+    }
 }
 
 fn subject(seen: &Observation, lang: Lang) -> String {
@@ -151,7 +160,7 @@ fn message(seen: &Observation, lang: Lang) -> String {
             fill!(either(words::MEMORY_SHORT, words::MEMORY_IS), lang, total, available, swapped)
         }
         Observation::OpenFiles { limit } => fill!(words::OPEN_FILES_MOST, lang, limit),
-        Observation::Ports { number } => fill!(words::PORTS_MOST, lang, number),
+        Observation::Ports { ports: number } => fill!(words::PORTS_MOST, lang, number),
         Observation::Disk { is_in_memory: true, .. } => words::DISK_IN_MEMORY.text(lang).to_owned(),
         Observation::Disk { p50, p95, .. } => {
             let [p50, p95] = [p50, p95].map(|time| format!("{:.2} ms", time.as_secs_f64() * 1e3));

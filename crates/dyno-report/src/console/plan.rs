@@ -279,7 +279,7 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
 fn rule(load: &LoadPlan, lang: Lang) -> String {
     let mut parts = vec![stop(load, lang)];
     if !load.databases.is_one() {
-        parts.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
+        parts.push(fill!(words::OVER_DATABASES, lang, number = load.databases.count()));
     }
     if let Some(rate) = load.rate {
         let message = match load.spacing {

@@ -12,7 +12,7 @@ pub struct PreflightWords {
     /// Its severity.
     pub weight: Weight,
     /// What it concerns.
-    pub place: String,
+    pub subject: String,
     /// The problem, with its values.
     pub message: String,
     /// How to fix it.
@@ -23,7 +23,7 @@ impl PreflightWords {
     /// The place and the problem, without the remedy.
     #[must_use]
     pub fn problem(&self, lang: Lang) -> String {
-        names::labelled(&self.place, &self.message, lang)
+        names::labelled(&self.subject, &self.message, lang)
     }
 
     /// All of it in one line.
@@ -32,7 +32,13 @@ impl PreflightWords {
         match &self.remedy {
             None => self.problem(lang),
             Some(remedy) => {
-                fill!(words::WITH_REMEDY, lang, place = self.place, message = self.message, remedy)
+                fill!(
+                    words::WITH_REMEDY,
+                    lang,
+                    place = self.subject,
+                    message = self.message,
+                    remedy
+                )
             }
         }
     }
@@ -66,14 +72,14 @@ pub fn preflight_list(warnings: &[PreflightWords], lang: Lang) -> String {
 #[must_use]
 pub fn preflight(warning: &PreflightWarning, lang: Lang) -> PreflightWords {
     let obstacle = &warning.obstacle;
-    let (place, message, remedy) = match obstacle {
+    let (subject, message, remedy) = match obstacle {
         Obstacle::Doubt(seen) => {
             let check = crate::checkup::check(seen, lang);
-            (check.place, check.message, check.remedy)
+            (check.subject, check.message, check.remedy)
         }
         _ => (subject(&warning.subject, lang), message(obstacle, lang), remedy(obstacle, lang)),
     };
-    PreflightWords { weight: obstacle.weight(), place, message, remedy }
+    PreflightWords { weight: obstacle.weight(), subject, message, remedy }
 }
 
 fn subject(subject: &Subject, lang: Lang) -> String {
@@ -121,7 +127,7 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
         Obstacle::FewConnections { clients, needed, available, max, in_use, .. } => {
             fill!(words::FEW_CONNECTIONS, lang, clients, needed, available, max, in_use)
         }
-        Obstacle::OtherSessions { number, user, from } => {
+        Obstacle::OtherSessions { sessions: number, user, from } => {
             fill!(words::OTHER_SESSIONS, lang, number, user, from)
         }
         Obstacle::Replicates => fill!(words::REPLICATES, lang),

@@ -166,7 +166,7 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         .think
         .map(|mean| fill!(notes::NOTE_THINK, lang, think = names::exact(mean.into(), lang)));
     let databases = (!load.databases.is_one())
-        .then(|| fill!(notes::NOTE_DATABASES, lang, databases = load.databases.number()));
+        .then(|| fill!(notes::NOTE_DATABASES, lang, databases = load.databases.count()));
     [sentence]
         .into_iter()
         .chain(databases)
@@ -410,7 +410,7 @@ pub(crate) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
     let reported = first.map(|LedgerExample { trial, entry }| {
         let message = if entry.is_lost { &notes::NOTE_GONE } else { &notes::NOTE_STRANGE };
-        fill!(message, lang, trial, client = entry.client, number = entry.number)
+        fill!(message, lang, trial, client = entry.client, number = entry.sequence)
     });
     reported.collect()
 }

@@ -67,7 +67,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
 }
 
 /// Whether acknowledged work was kept, and whether transactions were isolated.
-pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
+pub(crate) fn losses_and_anomalies(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [ledger, anomalies] =
         [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));
     with_rows([

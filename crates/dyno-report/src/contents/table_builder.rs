@@ -87,7 +87,11 @@ impl<R> TableBuilder<R> {
     }
 
     /// Adds a column for each measure; a dash if the row has no such figure.
-    pub(crate) fn measures(self, metrics: &[Metric], of: impl Fn(&R) -> Option<&Figures>) -> Self {
+    pub(crate) fn metric_columns(
+        self,
+        metrics: &[Metric],
+        of: impl Fn(&R) -> Option<&Figures>,
+    ) -> Self {
         let shown = metrics.iter().filter_map(|it| Some((*it, metrics::heading(*it)?)));
         shown.fold(self, |builder, (metric, heading)| {
             builder.right(heading, |row| {
@@ -98,7 +102,7 @@ impl<R> TableBuilder<R> {
 
     /// Adds the measures with intervals, and with the number of trials if it differs from the given
     /// one.
-    pub(crate) fn estimates(
+    pub(crate) fn estimate_columns(
         self,
         metrics: &[Metric],
         of: impl Fn(&R) -> (&Figures, Option<u32>),

@@ -62,10 +62,10 @@ pub(crate) fn results(model: &ReportModel) -> Table {
     let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
     let table = TableBuilder::of_configurations(model, rows)
         .right(&headings::TRIALS_VALID, |row| trials_valid(row))
-        .estimates(&[Metric::Throughput], |row| (&row.figures, None))
+        .estimate_columns(&[Metric::Throughput], |row| (&row.figures, None))
         .half_width(|row| row.figures.estimate(Metric::Throughput))
-        .estimates(TIMES, |row| (&row.figures, Some(row.trials_valid)))
-        .measures(OUTCOMES, |row| Some(&row.figures))
+        .estimate_columns(TIMES, |row| (&row.figures, Some(row.trials_valid)))
+        .metric_columns(OUTCOMES, |row| Some(&row.figures))
         .left(&headings::VALIDITY_COLUMN, |row| Cell::word(words::validity(row.validity)))
         .table();
     without_arrivals(table, model)
@@ -88,7 +88,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
     )
     .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
     .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
-    .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
+    .estimate_columns(&[most], |row| (&model.configurations[row.configuration].figures, None))
     .half_width(|row| found(row))
     .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
     .table()
@@ -101,7 +101,7 @@ fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Met
         by_series(model, model.parts(scope), |row| row.configuration),
     )
     .left(name, |row| Cell::text(&row.name))
-    .estimates(shown, |row| of_part(model, row))
+    .estimate_columns(shown, |row| of_part(model, row))
     .table()
 }
 
@@ -147,24 +147,24 @@ pub(crate) fn benchmarks(model: &ReportModel, lang: Lang) -> Table {
         )
     };
     TableBuilder::of_configurations(model, rows)
-        .estimates(&[Metric::NewOrdersPerMinute], |(row, ..)| of_part(model, row))
+        .estimate_columns(&[Metric::NewOrdersPerMinute], |(row, ..)| of_part(model, row))
         .half_width(|(row, ..)| row.figures.estimate(Metric::NewOrdersPerMinute))
         .left(&headings::PACING, |(_, is_paced, _)| {
             let pacing =
                 if *is_paced { &headings::PACING_STANDARD } else { &headings::PACING_NONE };
             Cell::text(pacing.text(lang))
         })
-        .measures(&[Metric::PacedShare], |(row, ..)| Some(&row.figures))
+        .metric_columns(&[Metric::PacedShare], |(row, ..)| Some(&row.figures))
         .right(&headings::WAREHOUSES_TOUCHED, |(row, ..)| {
             touched(row, [Metric::WarehousesTouched, Metric::Warehouses])
         })
         .right(&headings::DISTRICTS_TOUCHED, |(row, ..)| {
             touched(row, [Metric::DistrictsTouched, Metric::Districts])
         })
-        .measures(PER_TRANSACTION, |(row, ..)| {
+        .metric_columns(PER_TRANSACTION, |(row, ..)| {
             Some(&model.configurations[row.configuration].figures)
         })
-        .measures(&[Metric::RolledBackShare], |(row, ..)| Some(&row.figures))
+        .metric_columns(&[Metric::RolledBackShare], |(row, ..)| Some(&row.figures))
         .left(&headings::ISOLATION_LEVEL, |(.., level)| {
             Cell::figure(level.map(IsolationLevel::sql))
         })
@@ -186,7 +186,7 @@ pub(crate) fn background(model: &ReportModel) -> Table {
         .left(&headings::BACKGROUND_NAME, |(row, ..)| Cell::text(&row.name))
         .left(&headings::KIND, |(_, kind, ..)| Cell::text(*kind))
         .left(&headings::BACKGROUND_CLIENTS, |(_, _, clients, _)| Cell::text(clients))
-        .estimates(PART, |(row, ..)| of_part(model, row))
+        .estimate_columns(PART, |(row, ..)| of_part(model, row))
         .left(&headings::AUDIT_VERDICT, |(.., audit)| {
             Cell::word(words::audit(*audit)).alarming(*audit == AuditVerdict::Violated)
         })
@@ -198,7 +198,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
     TableBuilder::of_configurations(model, by_series(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
         .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
-        .measures(FAULT, |row| Some(&model.configurations[row.configuration].figures))
+        .metric_columns(FAULT, |row| Some(&model.configurations[row.configuration].figures))
         .table()
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
     TableBuilder::of_configurations(model, errors)
         .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
-        .measures(FAULT_ERRORS, |errors| Some(&errors.figures))
+        .metric_columns(FAULT_ERRORS, |errors| Some(&errors.figures))
         .table()
 }
 
@@ -431,9 +431,9 @@ pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
         .right(&headings::TRIALS_VALID, |(_, step, _)| {
             Cell::figure(rate(step).map(|rate| rate.repeats.to_string()))
         })
-        .estimates(&[Metric::RowThroughput], |(_, step, _)| (*step, None))
+        .estimate_columns(&[Metric::RowThroughput], |(_, step, _)| (*step, None))
         .half_width(|(_, step, _)| rate(step))
-        .measures(STEP, |(_, step, _)| Some(*step))
+        .metric_columns(STEP, |(_, step, _)| Some(*step))
         .table()
 }
 
@@ -469,7 +469,7 @@ pub(crate) fn statements<'a>(
     .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
     .right(&headings::OK, |(.., row)| Cell::count(row.ok))
     .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
-    .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
+    .metric_columns(DISTRIBUTION, |(.., row)| Some(&row.figures))
     .table()
 }
 
@@ -527,7 +527,9 @@ fn with_figures(
     shown: &[Metric],
 ) -> Table {
     let rows = model.configurations.iter().enumerate().filter(|(_, row)| has_them(row));
-    TableBuilder::of_configurations(model, rows).measures(shown, |row| Some(&row.figures)).table()
+    TableBuilder::of_configurations(model, rows)
+        .metric_columns(shown, |row| Some(&row.figures))
+        .table()
 }
 
 /// The load generator itself.
@@ -546,7 +548,7 @@ pub(crate) fn generators(model: &ReportModel) -> Table {
         .left(&headings::GENERATOR_NUMBER, |(row, ..)| Cell::text(&row.name))
         .left(&headings::GENERATOR_HOST, |(.., hosts)| Cell::text(hosts.join(", ")))
         .right(&headings::GENERATOR_CLIENTS, |(_, clients, _)| Cell::text(clients.to_string()))
-        .measures(GENERATORS, |(row, ..)| Some(&row.figures))
+        .metric_columns(GENERATORS, |(row, ..)| Some(&row.figures))
         .table();
     without_arrivals(table, model)
 }
@@ -567,7 +569,7 @@ pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: La
             Cell::text(model.configurations[trial.configuration].clients.to_string())
         })
         .left(&headings::VALIDITY_COLUMN, |trial| Cell::word(words::state(trial.state)))
-        .measures(TRIAL, |trial| trial.figures.as_ref())
+        .metric_columns(TRIAL, |trial| trial.figures.as_ref())
         .left(&headings::REASON, |trial| Cell::text(reasons(trial, lang)))
         .table();
     let table = without_arrivals(table, model);

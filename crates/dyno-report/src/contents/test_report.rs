@@ -96,7 +96,10 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Element> {
         elements.extend([heading(limits.heading, lang), Element::Table(limits.table)]);
     }
     let others = sections::loads(model, lang).into_iter().chain(sections::faults(model, lang));
-    for section in others.chain(sections::kept(model, lang)).chain(sections::errors(model, lang)) {
+    for section in others
+        .chain(sections::losses_and_anomalies(model, lang))
+        .chain(sections::errors(model, lang))
+    {
         elements.extend([
             heading(section.heading, lang),
             Element::Table(section.table),

@@ -44,7 +44,9 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.heading(growth_texts::GROWTH);
         screen.table(&tables::steps(model, lang));
     }
-    let parts = sections::faults(model, lang).into_iter().chain(sections::kept(model, lang));
+    let parts = sections::faults(model, lang)
+        .into_iter()
+        .chain(sections::losses_and_anomalies(model, lang));
     let parts = parts.chain(sections::loads(model, lang)).chain(sections::limits(model, lang));
     for part in parts.chain(sections::questions(model, lang)) {
         screen.heading(*part.heading);

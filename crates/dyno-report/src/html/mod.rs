@@ -48,7 +48,7 @@ pub(crate) const SCRIPT: &str = include_str!("../assets/page.js");
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
-    let (main, more) = charts::figures(&page);
+    let (main, more) = charts::charts(&page);
     let (first, main) = main.split_at(main.len().min(1));
     let (faults, loads) = (sections::faults(model, lang), sections::loads(model, lang));
     let link = |part: &Section| (part.id, part.heading);
@@ -78,7 +78,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
             (tables::section(&page, faults))
             (tables::results(&page))
             @for figure in main { (figure.markup(&page)) }
-            (page.folded_figures(&more))
+            (page.folded_charts(&more))
             @for part in loads { (tables::section(&page, vec![part])) }
             (tables::section(&page, sections::limits(model, lang)))
             (tables::section(&page, sections::questions(model, lang)))
@@ -101,7 +101,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
 pub(crate) fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
-    let (main, more) = charts::figures(&page);
+    let (main, more) = charts::charts(&page);
     let figures = main.into_iter().chain(more);
     figures.map(|figure| (figure.id.clone(), figure.chart.stand_alone(lang.code))).collect()
 }

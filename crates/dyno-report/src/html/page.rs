@@ -74,11 +74,11 @@ impl Page<'_> {
     }
 
     /// Collapsed figures; nothing if there are none.
-    pub(super) fn folded_figures(&self, figures: &[ChartFigure]) -> Markup {
+    pub(super) fn folded_charts(&self, charts: &[ChartFigure]) -> Markup {
         html! {
-            @if !figures.is_empty() { details {
-                summary { (fill!(page::PAGE_ALL_CHARTS, self.lang, number = figures.len())) }
-                @for figure in figures {
+            @if !charts.is_empty() { details {
+                summary { (fill!(page::PAGE_ALL_CHARTS, self.lang, number = charts.len())) }
+                @for figure in charts {
                     @if self.model.configurations.len() > FOLDED_SMALL {
                         (ChartFigure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
                     } @else { (figure.markup(self)) }

@@ -22,7 +22,7 @@ const ROWS_SHOWN: usize = 24;
 const ROWS_PRINTED: usize = 41;
 
 /// A table with a note below it, collapsed if it has many rows.
-fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
+fn folded_if_long(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
     if table.rows() > ROWS_SHOWN {
         return page.all_rows(table, note);
     }
@@ -59,7 +59,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
                 (page.table(tables::steps(page.model, page.lang)))
                 p.note { (page.text(&growth::GROWTH_NOTE)) }
             }
-            @let matrix = kept(page);
+            @let matrix = losses_matrix(page);
             (matrix)
             (results_table(page, matrix.0.is_empty()))
         }
@@ -68,7 +68,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
 
 /// A matrix of series by clients for runs with losses; each cell shows the throughput and, in the
 /// same font size, the lost part of it.
-fn kept(page: &Page<'_>) -> Markup {
+fn losses_matrix(page: &Page<'_>) -> Markup {
     let rows = &page.model.configurations;
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
     let loses = |series: usize| {
@@ -103,7 +103,7 @@ fn kept(page: &Page<'_>) -> Markup {
                 }
                 @for member in &facet.members { tr {
                     th scope="row" { (unbroken(&member.label)) }
-                    @for clients in &levels { td { (kept_cell(page, row_at(member.series, *clients))) } }
+                    @for clients in &levels { td { (losses_cell(page, row_at(member.series, *clients))) } }
                 } }
             } }
         } }
@@ -111,7 +111,7 @@ fn kept(page: &Page<'_>) -> Markup {
     }
 }
 
-fn kept_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
+fn losses_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
     let Some(row) = row else { return html! {} };
     html! {
         @match row.figures.get(Metric::Throughput) {
@@ -157,16 +157,16 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     html! {
         @if has_comparisons(page) { section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
-                @let figures = super::forests::figures(page);
+                @let charts = super::forests::charts(page);
                 // Questions have a separate forest plot at the top.
-                @if figures.len() > 2 || !page.model.questions.is_empty() {
-                    (page.folded_figures(&figures))
-                } @else { @for figure in figures { (figure.markup(page)) } }
+                @if charts.len() > 2 || !page.model.questions.is_empty() {
+                    (page.folded_charts(&charts))
+                } @else { @for chart in charts { (chart.markup(page)) } }
                 @let table = tables::comparisons(page.model, page.lang);
                 @if table.is_empty() {
                     p { (page.text(&page::PAGE_NO_RATIOS)) }
                 } @else {
-                    (folded(page, table, Some(rules)))
+                    (folded_if_long(page, table, Some(rules)))
                 }
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
@@ -194,11 +194,11 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 @let losses = tables::losses(page.model);
                 // Collapsed rows are not printed; if a matrix has the shares, it is printed
                 // instead.
-                @if table.rows() > ROWS_SHOWN && (1..=ROWS_SHOWN).contains(&losses.rows()) && kept(page).0.is_empty() {
+                @if table.rows() > ROWS_SHOWN && (1..=ROWS_SHOWN).contains(&losses.rows()) && losses_matrix(page).0.is_empty() {
                     h3 { (page.text(&page::PAGE_AUDIT_LOST)) }
                     (page.table(losses))
                 }
-                (folded(page, table, Some(page.text(&notes::NOTE_AUDIT).to_owned())))
+                (folded_if_long(page, table, Some(page.text(&notes::NOTE_AUDIT).to_owned())))
                 (examples(page, &witnesses))
             }
             @let ledgers = tables::ledgers(page.model);
@@ -215,7 +215,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&notes::NOTE_ANOMALIES)) }
                 (examples(page, &crate::isolation::sentences(page.model, page.lang)))
             }
-            (contents(page))
+            (row_and_sum_checks(page))
             @for row in audits { @for reason in &row.not_run {
                 p.note { (names::labelled(&names::configuration(page.model, row.configuration, page.lang), &reason::reason(reason, page.lang), page.lang)) }
             } }
@@ -238,7 +238,7 @@ fn examples(page: &Page<'_>, sentences: &[String]) -> Markup {
 }
 
 /// Row counts and column sums that were checked; correct ones are only counted.
-fn contents(page: &Page<'_>) -> Markup {
+fn row_and_sum_checks(page: &Page<'_>) -> Markup {
     let table = tables::contents(page.model);
     let audits = || page.model.audits.iter();
     let verdicts = audits().flat_map(|row| row.row_counts.iter().map(|check| check.verdict));
@@ -253,7 +253,7 @@ fn contents(page: &Page<'_>) -> Markup {
         } @else if is_right {
             details { summary { (all) } (page.table(table)) }
         } @else {
-            (folded(page, table, None))
+            (folded_if_long(page, table, None))
         }
     }
 }

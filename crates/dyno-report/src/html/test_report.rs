@@ -42,7 +42,7 @@ fn layout(page: &Page<'_>, element: &Element) -> Markup {
         Element::Heading(title) => html! { h3 { (title) } },
         Element::Table(table) => page.table(table.clone()),
         Element::Charts => {
-            let (main, _) = charts::figures(page);
+            let (main, _) = charts::charts(page);
             html! { @for figure in &main { (figure.markup(page)) } }
         }
         Element::Topology => setting::topology(page),

@@ -153,9 +153,9 @@ fn outage(page: &Page<'_>) -> Option<Tile> {
 }
 
 fn failures(page: &Page<'_>) -> Option<Tile> {
-    let (failed, begun) = page.model.failures()?;
-    let percent = figures::percent(100.0 * failed as f64 / begun.max(1) as f64);
-    let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(begun));
+    let (failed, started) = page.model.failures()?;
+    let percent = figures::percent(100.0 * failed as f64 / started.max(1) as f64);
+    let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(started));
     let title = tiles::FAILED.text(page.lang);
     let error = crate::notes::main_error(page.model).filter(|_| failed > 0);
     let error = error.map(|message| fill!(tiles::MOSTLY, page.lang, message));

@@ -118,7 +118,7 @@ mod tests {
             lines[0].starts_with("\u{1b}[1;31merror:\u{1b}[0m word")
                 && lines[1].starts_with("       word")
         );
-        for kept in [
+        for unchanged in [
             format!("12 | url = \"{}\"", "x ".repeat(50)),
             format!(
                 "   | {} ^^^ not a key, and much more is said of it than there is room for",
@@ -126,7 +126,7 @@ mod tests {
             ),
             format!("  {}", "x".repeat(100)),
         ] {
-            assert_eq!(fitted(&kept), kept);
+            assert_eq!(fitted(&unchanged), unchanged);
         }
     }
 }

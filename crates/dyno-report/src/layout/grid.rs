@@ -59,7 +59,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     let names =
         if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
     let has_titles = names.is_empty() && !is_flat;
-    let named = if has_titles {
+    let named_groups = if has_titles {
         table.groups.iter().filter(|group| !group.names.is_empty()).count()
     } else {
         0
@@ -69,7 +69,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     let cell_titles = is_wide(widths(&table, names, is_flat, lang))
         .then(|| titles_of_cells(headings.map(|heading| heading.text(lang))));
     html! {
-        div.wide { table class={ "sortable" @if table.rows() + named <= SHORT_ROWS { " short" } @if cell_titles.is_some() { " stacked" } } style=[cell_titles] {
+        div.wide { table class={ "sortable" @if table.rows() + named_groups <= SHORT_ROWS { " short" } @if cell_titles.is_some() { " stacked" } } style=[cell_titles] {
             @if !caption.is_empty() { caption { (caption) } }
             thead { tr {
                 @for name in names { th.l { (name.text(lang)) } }
@@ -122,8 +122,8 @@ fn widths(table: &Table, names: &[&Message], is_flat: bool, lang: Lang) -> Vec<u
     let of_name = |at: usize| named(at).map(|name| least_width(name)).max().unwrap_or(0);
     let of_column = |(at, column): (usize, &Column)| {
         let cells = rows().map(|row| cell_width(&row[at], lang)).max().unwrap_or(0);
-        let line = if is_flat && at == 0 { of_name(0) } else { 0 };
-        cells.max(line).max(longest_word(column.heading.text(lang)))
+        let name_width = if is_flat && at == 0 { of_name(0) } else { 0 };
+        cells.max(name_width).max(longest_word(column.heading.text(lang)))
     };
     (0..names.len()).map(of_name).chain(table.columns.iter().enumerate().map(of_column)).collect()
 }
@@ -151,23 +151,23 @@ fn cell_width(cell: &Cell, lang: Lang) -> usize {
 /// `named` are the titles of the columns for the names of the group, if any.
 fn rows(
     group: &Group,
-    named: &[&Message],
+    name_titles: &[&Message],
     columns: &[Column],
     is_flat: bool,
     lang: Lang,
 ) -> Markup {
-    let names = if named.is_empty() { &[] } else { &group.names[..] };
-    let label = if is_flat { group.names.first().map(String::as_str) } else { None };
+    let names = if name_titles.is_empty() { &[] } else { &group.names[..] };
+    let series = if is_flat { group.names.first().map(String::as_str) } else { None };
     html! {
         @for row in &group.rows { tr {
             @for (i, name) in names.iter().enumerate() {
-                @if i == 0 { th class=[kept(name)] scope="row" { (whole(name)) } } @else { td class={ "l" @if kept(name).is_some() { " k" } } { (whole(name)) } }
+                @if i == 0 { th class=[unbroken_class(name)] scope="row" { (whole(name)) } } @else { td class={ "l" @if unbroken_class(name).is_some() { " k" } } { (whole(name)) } }
             }
             @for (i, (cell, column)) in row.iter().zip(columns).enumerate() {
                 @if i == 0 && names.is_empty() {
-                    th class=[head_class(cell, column, label, lang)] scope="row" { (content(cell, label, lang)) }
+                    th class=[head_class(cell, column, series, lang)] scope="row" { (content(cell, series, lang)) }
                 } @else {
-                    td class=[class(cell, column, lang)] title=[cell.detail.as_deref()] { (content(cell, label, lang)) }
+                    td class=[class(cell, column, lang)] title=[cell.detail.as_deref()] { (content(cell, series, lang)) }
                 }
             }
         } }
@@ -176,7 +176,7 @@ fn rows(
 
 /// A cell text that may be kept on one line.
 fn whole(text: &str) -> Markup {
-    if kept(text).is_some() {
+    if unbroken_class(text).is_some() {
         html! { (text) }
     } else {
         unbroken(text)
@@ -223,15 +223,15 @@ pub(crate) fn without_optional_ends(page: &str) -> String {
         let end = ["</td>", "</th>", "</tr>", "</thead>", "</tbody>"]
             .into_iter()
             .find(|end| from.starts_with(end));
-        let kept = if end.is_some() { "" } else { "</t" };
-        short.push_str(kept);
-        rest = &from[end.map_or(kept.len(), str::len)..];
+        let unchanged = if end.is_some() { "" } else { "</t" };
+        short.push_str(unchanged);
+        rest = &from[end.map_or(unchanged.len(), str::len)..];
     }
     short + rest
 }
 
 /// CSS class of a text that is kept on one line.
-fn kept(text: &str) -> Option<&'static str> {
+fn unbroken_class(text: &str) -> Option<&'static str> {
     (text.width() <= KEPT_WIDTH).then_some("k")
 }
 
@@ -239,14 +239,14 @@ fn kept(text: &str) -> Option<&'static str> {
 fn head_class(
     cell: &Cell,
     column: &Column,
-    line: Option<&str>,
+    series: Option<&str>,
     lang: Lang,
 ) -> Option<&'static str> {
     match (&cell.value, column.align) {
-        (Value::Configuration { .. }, _) if line.is_some() => None,
+        (Value::Configuration { .. }, _) if series.is_some() => None,
         (Value::Configuration { .. }, _) => Some("k"),
         (_, Align::Right) => Some("r"),
-        (_, Align::Left) => kept(&cell.plain(lang)),
+        (_, Align::Left) => unbroken_class(&cell.plain(lang)),
     }
 }
 
@@ -270,7 +270,7 @@ fn class(cell: &Cell, column: &Column, lang: Lang) -> Option<&'static str> {
 }
 
 /// Content of a cell; a configuration without a series heading includes the name of its series.
-pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
+pub(crate) fn content(cell: &Cell, series: Option<&str>, lang: Lang) -> Markup {
     match &cell.value {
         Value::Word(word) => chip(*word, lang),
         Value::Marked(word) => html! { span class={ "chip " (word.class) } { (cell.plain(lang)) } },
@@ -283,7 +283,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
             (lang.figure(low.clone())) " – " (lang.figure(high.clone()))
         },
         Value::Configuration { index, clients } => {
-            let text = match line {
+            let text = match series {
                 Some(line) => names::series_at(line, *clients, lang),
                 None => names::clients(&[*clients], lang),
             };

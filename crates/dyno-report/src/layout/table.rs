@@ -126,17 +126,17 @@ impl Table {
     pub(crate) fn without_absent_columns(self) -> Self {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let has_values = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
-        let kept: Vec<bool> = (0..self.columns.len()).map(has_values).collect();
-        let mut kept = kept.into_iter();
-        self.only(|_| kept.next() == Some(true))
+        let has_cells: Vec<bool> = (0..self.columns.len()).map(has_values).collect();
+        let mut has_cells = has_cells.into_iter();
+        self.only(|_| has_cells.next() == Some(true))
     }
 
     fn only(mut self, mut is_kept: impl FnMut(&Column) -> bool) -> Self {
-        let kept: Vec<bool> = self.columns.iter().map(&mut is_kept).collect();
-        let mut flags = kept.iter();
+        let is_shown: Vec<bool> = self.columns.iter().map(&mut is_kept).collect();
+        let mut flags = is_shown.iter();
         self.columns.retain(|_| flags.next() == Some(&true));
         for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
-            let mut flags = kept.iter();
+            let mut flags = is_shown.iter();
             row.retain(|_| flags.next() == Some(&true));
         }
         self

@@ -72,10 +72,10 @@ pub(crate) fn virtualisation(layers: &[Virtualisation], lang: Lang) -> String {
 
 /// A place that cannot be read, and why.
 pub(crate) fn unreadable(problem: &Problem, lang: Lang) -> String {
-    let Problem { place, damage } = problem;
+    let Problem { location, damage } = problem;
     match damage {
-        Damage::LastLineCut => fill!(values::LINE_CUT, lang, place),
-        Damage::Text(text) => format!("{place}: {text}"),
+        Damage::LastLineCut => fill!(values::LINE_CUT, lang, place = location),
+        Damage::Text(text) => format!("{location}: {text}"),
     }
 }
 

@@ -204,7 +204,7 @@ pub(super) fn interim_analyses(
     interim_analyses: &InterimAnalyses,
     lang: Lang,
 ) -> String {
-    let message = match interim_analyses.ending {
+    let message = match interim_analyses.end {
         RunEnd::Decided => ENDED_DECIDED,
         RunEnd::Hopeless => ENDED_HOPELESS,
         RunEnd::Budget => ENDED_BUDGET,

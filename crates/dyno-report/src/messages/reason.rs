@@ -43,7 +43,7 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
         Reason::ClientsNotStarted(it) => fill!(CLIENTS_NOT_UP, lang, failure = failure(it, lang)),
         Reason::StateNotRead(it) => fill!(STATE_UNKNOWN, lang, failure = failure(it, lang)),
         Reason::DataNotLoaded(it) => fill!(DATA_NOT_LOADED, lang, failure = failure(it, lang)),
-        Reason::ClientsContinued { number, first } => {
+        Reason::ClientsContinued { clients: number, first } => {
             fill!(CLIENTS_CONTINUED, lang, number, first)
         }
         Reason::ScriptDoesNotEnd(noticed) => {
@@ -94,8 +94,9 @@ pub(crate) fn reason(reason: &Reason, lang: Lang) -> String {
             fill!(NO_SERVER, lang, kind, programs = searched),
             &fill!(NO_SERVER_HINT, lang, variable = kind.bin_dir_variable()),
         ),
-        Reason::NotConnected { place, failure, hint } => {
-            fill!(NOT_CONNECTED, lang, place, failure = self::failure(failure, lang)) + hint
+        Reason::NotConnected { location, failure, hint } => {
+            fill!(NOT_CONNECTED, lang, place = location, failure = self::failure(failure, lang))
+                + hint
         }
         Reason::DatabaseNotEmpty { database, tables } => with_hint(
             fill!(DATABASE_NOT_EMPTY, lang, database = quoted(database), tables),
@@ -219,8 +220,8 @@ mod tests {
             Reason::ClientsNotStarted(failure()),
             Reason::StateNotRead(failure()),
             Reason::DataNotLoaded(failure()),
-            Reason::ClientsContinued { number: 2, first: 7 },
-            Reason::ScriptDoesNotEnd(Box::new(Reason::ClientsContinued { number: 2, first: 7 })),
+            Reason::ClientsContinued { clients: 2, first: 7 },
+            Reason::ScriptDoesNotEnd(Box::new(Reason::ClientsContinued { clients: 2, first: 7 })),
             Reason::WorkerPanicked,
             Reason::Failure(failure()),
             Reason::SystemFailed(killed()),
@@ -246,7 +247,7 @@ mod tests {
             Reason::BackgroundFailed { name: name(), reason: text() },
             Reason::NoServer { kind: ServerKind::Mysql, searched: "\n  /x/mysqld".to_owned() },
             Reason::NotConnected {
-                place: name(),
+                location: name(),
                 failure: Box::new(failure()),
                 hint: "\nhint: wait".to_owned(),
             },

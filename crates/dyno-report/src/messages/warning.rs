@@ -118,8 +118,8 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
                 [transactions, events].map(|number| figures::count(*number));
             fill!(EVENTS_COUNTED, lang, transactions, events)
         }
-        Warning::SettingRounded { system, name, asked, in_force } => {
-            fill!(SETTING_ROUNDED, lang, system, name, asked, found = in_force)
+        Warning::SettingRounded { system, name, requested, in_force } => {
+            fill!(SETTING_ROUNDED, lang, system, name, asked = requested, found = in_force)
         }
         Warning::Steal { share } => fill!(STEAL, lang, percent = percent(*share)),
         Warning::OtherProcessesCpu { share, processes } => {
@@ -286,7 +286,7 @@ mod tests {
             Warning::SettingRounded {
                 system: "MySQL".into(),
                 name: "innodb_buffer_pool_size".into(),
-                asked: "200M".into(),
+                requested: "200M".into(),
                 in_force: "268435456".into(),
             },
             Warning::FellBehind { share: 0.61, unstarted: 1234 },

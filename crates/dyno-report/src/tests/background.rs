@@ -45,7 +45,7 @@ fn with_report() -> ReportModel {
             found: 7,
         };
         let own = TrialRecord {
-            measured: record.measured,
+            window_length: record.window_length,
             counters: TrialCounters {
                 started: 400,
                 committed: 393,
@@ -57,7 +57,7 @@ fn with_report() -> ReportModel {
                 response: Some(response),
                 ..OpenLoop::default()
             }),
-            work: Some(39.0 * record.measured.as_secs_f64()),
+            weighted_commits: Some(39.0 * record.window_length.as_secs_f64()),
             audit: audit.into(),
             ..TrialRecord::default()
         };

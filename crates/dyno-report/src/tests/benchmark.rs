@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::messages::{LANGUAGES, headings, notes};
-use dyno_model::counters::{StatementCount, TransactionCount};
+use dyno_model::counters::{StatementCounters, TransactionCounters};
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::record::{BenchmarkFacts, NamedTransactions, UsedCount};
 use dyno_store::fixture::each_record;
@@ -11,24 +11,27 @@ use dyno_store::fixture::each_record;
 fn benchmark(per_minute_max: Option<f64>) -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
-        let work = Some(10.0 * record.measured.as_secs_f64());
+        let weighted_commits = Some(10.0 * record.window_length.as_secs_f64());
         let names = ["new-order", "new-order-rollback"].map(str::to_owned);
-        let named =
-            names.clone().map(|name| NamedTransactions { name, work, ..Default::default() });
+        let named = names.clone().map(|name| NamedTransactions {
+            name,
+            weighted_commits,
+            ..Default::default()
+        });
         let counts = names.clone().into_iter().zip([990, 10]);
-        let counts = counts.map(|(name, committed)| TransactionCount {
+        let counts = counts.map(|(name, committed)| TransactionCounters {
             name,
             started: committed,
             committed,
-            ..TransactionCount::default()
+            ..TransactionCounters::default()
         });
         let committed = record.counters.committed;
         let statements = [("item", 20 * committed), ("commit", committed)];
-        let statements = statements.map(|(name, sent)| StatementCount {
+        let statements = statements.map(|(name, sent)| StatementCounters {
             name: name.to_owned(),
             sent,
             ok: sent,
-            ..StatementCount::default()
+            ..StatementCounters::default()
         });
         record.transactions = named.to_vec();
         record.counters.transactions = counts.collect();

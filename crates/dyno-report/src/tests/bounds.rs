@@ -13,7 +13,7 @@ fn percentiles_with_fewer_than_ten_values_beyond_are_omitted() {
     let mut data = Shape::small().read();
     for outcome in data.run.outcomes.values_mut() {
         if let TrialOutcome::Finished(record) = outcome {
-            record.transaction.count = 150;
+            record.transaction_latency.count = 150;
         }
     }
     let model = analyse(&data);

@@ -3,7 +3,7 @@
 use super::tiny;
 use crate::messages::EN;
 use crate::{Format, render};
-use dyno_analysis::load;
+use dyno_analysis::read_model;
 use dyno_model::warning::Warning;
 use dyno_store::fixture::Shape;
 use dyno_store::{EVENTS_FILE, TRIALS_FOLDER};
@@ -26,7 +26,7 @@ fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
 
 /// The text report of a folder, which must succeed for every folder that can be opened.
 fn text_of(folder: &Path) -> String {
-    let model = load(folder).expect("readable");
+    let model = read_model(folder).expect("readable");
     for format in [Format::Markdown, Format::Csv, Format::Json] {
         assert!(!render(&model, format, EN).is_empty());
     }
@@ -82,7 +82,7 @@ fn a_trial_with_two_warnings_of_a_kind_is_one_trial() {
     let stall = "{\"warning\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
     let changed = text.replacen("\"warnings\":[", &format!("\"warnings\":[{stall},{stall},"), 1);
     fs::write(&events, changed).expect("written");
-    let model = load(&folder).expect("readable");
+    let model = read_model(&folder).expect("readable");
     let row = model.warnings.iter().find(|row| matches!(row.warning, Warning::Stall { .. }));
     assert_eq!(row.expect("the stall is listed").trials.len(), 1);
 }

@@ -28,9 +28,10 @@ fn run() -> RunData {
     let mut data = shape.read();
     each(&mut data, |configuration, block, record| {
         let rate = [1000.0, 2140.0][configuration] * (1.0 + 0.004 * f64::from(block));
-        record.measured = Nanos(1_000_000_000);
+        record.window_length = Nanos(1_000_000_000);
         record.counters.committed = (rate * if configuration == 0 { 1.0 } else { 1.01 }) as u64;
-        record.transaction.p95 = [10_000_000, 5_000_000][configuration] + u64::from(block) * 1_000;
+        record.transaction_latency.p95 =
+            [10_000_000, 5_000_000][configuration] + u64::from(block) * 1_000;
     });
     data
 }
@@ -57,8 +58,8 @@ fn with(change: impl Fn(&mut TrialRecord)) -> ReportModel {
 fn nothing_committed(record: &mut TrialRecord) {
     record.counters.committed = 0;
     // The window includes part of the work of transactions that started in the warm-up.
-    record.work = Some(12.0);
-    record.transaction = LatencySummary::default();
+    record.weighted_commits = Some(12.0);
+    record.transaction_latency = LatencySummary::default();
 }
 
 fn of(model: &ReportModel, metric: ComparisonMetric) -> &Comparison {

@@ -18,7 +18,7 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) fn harmed() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
-        let at = Nanos(record.measured.0 / 2);
+        let at = Nanos(record.window_length.0 / 2);
         let facts = record.facts.get_or_insert_default();
         let node = "node 2".to_owned();
         facts.faults = vec![FaultRecord { action: FaultAction::Kill, node, at, failed: None }];
@@ -36,7 +36,7 @@ pub(super) fn harmed() -> ReportModel {
             in_doubt: 2,
             took_effect: 1,
             examples: (0..lost)
-                .map(|number| LedgerEntry { client: 7, number: number + 40, is_lost: true })
+                .map(|number| LedgerEntry { client: 7, sequence: number + 40, is_lost: true })
                 .collect(),
         });
     });
@@ -44,7 +44,7 @@ pub(super) fn harmed() -> ReportModel {
         let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get(id) else { continue };
         let opens =
             files.timeline.iter().find(|line| !line.is_warmup).map_or(0.0, |line| line.start_s);
-        let fault = (opens + record.measured.as_secs_f64() / 2.0).floor();
+        let fault = (opens + record.window_length.as_secs_f64() / 2.0).floor();
         let line = |start_s: f64, kind, errors| ErrorLine {
             start_s,
             length_s: 1.0,

@@ -20,19 +20,19 @@ fn with_generators() -> ReportModel {
             host: format!("load{number}"),
             clients: 2,
             committed: 40 + u64::from(number),
-            cpu: Nanos(record.measured.0 / 4),
+            cpu: Nanos(record.window_length.0 / 4),
             busiest_worker: 0.25,
             wakeup_lag_p99: 1_500_000,
             clock_uncertainty: Nanos(40_000),
             ..GeneratorSummary::default()
         };
-        let mut parts: Vec<GeneratorSummary> = (0..2).map(part).collect();
-        parts[1].clock_uncertainty = Nanos(130_000_000);
-        parts[1].steal = 0.03;
+        let mut summaries: Vec<GeneratorSummary> = (0..2).map(part).collect();
+        summaries[1].clock_uncertainty = Nanos(130_000_000);
+        summaries[1].steal = 0.03;
         let interval = Nanos(1_000_000_000);
         record.generators =
-            Some(GeneratorsRecord { parts, interval, ..GeneratorsRecord::default() });
-        let load = LoadPlan::new(StopRule::Duration(record.measured));
+            Some(GeneratorsRecord { summaries, interval, ..GeneratorsRecord::default() });
+        let load = LoadPlan::new(StopRule::Duration(record.window_length));
         let requirements = TrialRequirements {
             engine: Engine::Postgres,
             clients: 16,

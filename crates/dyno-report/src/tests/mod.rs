@@ -19,7 +19,7 @@ mod updates;
 
 use crate::messages::EN;
 use crate::{Format, render, write};
-use dyno_analysis::{analyse, load};
+use dyno_analysis::{analyse, read_model};
 use dyno_model::audit::AuditCheck;
 use dyno_model::plan::{Compare, Plan};
 use dyno_model::reason::Reason;
@@ -86,8 +86,8 @@ fn reports_are_byte_identical_from_the_same_folder() {
     let folder = scratch.path().join("run");
     tiny().write(&folder).expect("written");
     for format in Format::ALL {
-        let first = render(&load(&folder).expect("readable"), format, EN);
-        let second = render(&load(&folder).expect("readable"), format, EN);
+        let first = render(&read_model(&folder).expect("readable"), format, EN);
+        let second = render(&read_model(&folder).expect("readable"), format, EN);
         assert!(first == second, "{format:?}");
         assert!(!first.is_empty());
     }
@@ -413,7 +413,7 @@ fn reports_are_written_beside_the_run_and_replaced() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     tiny().write(&folder).expect("written");
-    let model = load(&folder).expect("readable");
+    let model = read_model(&folder).expect("readable");
     let formats = [Format::Csv, Format::Text];
     for _ in 0..2 {
         let paths = write(&model, &folder, &formats, EN).expect("written");
@@ -560,7 +560,7 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
         })
         .collect();
     std::fs::write(&events, changed).expect("written");
-    let model: ReportModel = load(&folder).expect("readable");
+    let model: ReportModel = read_model(&folder).expect("readable");
     assert!(
         model
             .comparisons
@@ -582,7 +582,7 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
         let plan = Plan { compare, ..shape.plan() };
         std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
             .expect("written");
-        let model = load(&folder).expect("readable");
+        let model = read_model(&folder).expect("readable");
         model.comparisons.into_iter().map(|comparison| comparison.of).collect::<Vec<_>>()
     };
     let is_system = |of: &ComparisonOf| *of == ComparisonOf::System;
@@ -595,7 +595,8 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
     let plan = Plan { compare: Some(Compare::Factor(0)), ..shape.plan() };
     std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
         .expect("written");
-    let text = render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ");
+    let text =
+        render(&read_model(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ");
     assert!(
         text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "),
         "{text}"

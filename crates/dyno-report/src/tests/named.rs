@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::messages::LANGUAGES;
-use dyno_model::counters::TransactionCount;
+use dyno_model::counters::TransactionCounters;
 use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::record::NamedTransactions;
 use dyno_model::response::{BoundedLatency, ResponseSummary};
@@ -23,16 +23,16 @@ fn named() -> ReportModel {
         let transactions = |name: &str, rate: f64| NamedTransactions {
             name: name.to_owned(),
             think: None,
-            work: Some(rate * record.measured.as_secs_f64()),
+            weighted_commits: Some(rate * record.window_length.as_secs_f64()),
             response: Some(response),
         };
         record.transactions = vec![transactions("read", 900.0), transactions("pay", 100.0)];
-        let count = |name: &str, failed: u64| TransactionCount {
+        let count = |name: &str, failed: u64| TransactionCounters {
             name: name.to_owned(),
             started: 500,
             committed: 500 - failed,
             failed,
-            ..TransactionCount::default()
+            ..TransactionCounters::default()
         };
         record.counters.transactions = vec![count("read", 0), count("pay", 7)];
     });

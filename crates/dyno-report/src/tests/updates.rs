@@ -32,7 +32,7 @@ fn text_with_updates(change: impl Fn(&mut AuditCheck)) -> String {
         lines.push_str(&format!("{event}\n"));
     }
     std::fs::write(&path, lines).expect("written");
-    render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ")
+    render(&read_model(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ")
 }
 
 #[test]

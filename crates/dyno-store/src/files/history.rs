@@ -23,8 +23,8 @@ struct Moment {
 pub(crate) fn parts(history: &History) -> impl Iterator<Item = String> {
     let processes = processes(history);
     let mut moments: Vec<Moment> = Vec::with_capacity(2 * history.attempts.len());
-    for (attempt, Attempt { begun, ended, .. }) in history.attempts.iter().enumerate() {
-        moments.push(Moment { time: *begun, is_end: false, attempt });
+    for (attempt, Attempt { started, ended, .. }) in history.attempts.iter().enumerate() {
+        moments.push(Moment { time: *started, is_end: false, attempt });
         moments.extend(ended.map(|time| Moment { time, is_end: true, attempt }));
     }
     moments.sort_unstable();
@@ -103,7 +103,7 @@ mod tests {
         outcome: AttemptOutcome,
         operations: Vec<Operation>,
     ) -> Attempt {
-        Attempt { client, sequence: 0, begun: times.0, ended: times.1, outcome, operations }
+        Attempt { client, sequence: 0, started: times.0, ended: times.1, outcome, operations }
     }
 
     fn read(object: u32, seen: &[u64]) -> Operation {

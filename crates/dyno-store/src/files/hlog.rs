@@ -130,7 +130,10 @@ pub struct CountedInterval {
 }
 
 /// The transactions of an interval by band.
-fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> CountedInterval {
+fn counted_interval(
+    interval: &IntervalLogHistogram<'_>,
+    histogram: &Histogram<u64>,
+) -> CountedInterval {
     let mut counts: Vec<(u16, u64)> = Vec::new();
     for value in histogram.iter_recorded() {
         let (band, number) =
@@ -174,18 +177,18 @@ pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
             return (histograms, problems);
         }
         histograms.lines += 1;
-        let number = histograms.lines;
+        let line_number = histograms.lines;
         if !line.ends_with(b"\n") {
             let damage =
                 read.map_or_else(|error| error.to_string().into(), |_| Damage::LastLineCut);
-            problems.push((number, damage));
+            problems.push((line_number, damage));
             return (histograms, problems);
         }
         if line.starts_with(b"#") || line == b"\n" {
             continue;
         }
         if let Err(what) = add_line(&mut histograms, &line, &mut deserializer) {
-            problems.push((number, what.into()));
+            problems.push((line_number, what.into()));
         }
     }
 }
@@ -202,7 +205,7 @@ fn add_line(
     }
     let histogram = decoded(&interval, decoder)?;
     if tag.is_none() {
-        histograms.intervals.push(counted(&interval, &histogram));
+        histograms.intervals.push(counted_interval(&interval, &histogram));
     }
     let sum = match tag {
         None => &mut histograms.response_times,

@@ -7,7 +7,7 @@
 
 use crate::problem::{Damage, Problems};
 use crate::timeline::shortened;
-use dyno_model::monitor::{Sample, SessionGroup, is_total};
+use dyno_model::monitor::{MonitorSample, SessionGroup, is_total};
 use std::collections::BTreeMap;
 
 /// First line of `sessions.csv`.
@@ -22,7 +22,7 @@ pub(crate) struct MonitorEncoder {
 
 impl MonitorEncoder {
     /// Takes the columns from the trial's first sample.
-    pub(crate) fn new(first: &Sample) -> Self {
+    pub(crate) fn new(first: &MonitorSample) -> Self {
         let column = |(name, value): (&String, &f64)| {
             (name.clone(), if is_total(name) { *value } else { 0.0 })
         };
@@ -35,19 +35,19 @@ impl MonitorEncoder {
     }
 
     /// The line of a sample; empty for a sample of sessions only.
-    pub(crate) fn line(&self, sample: &Sample) -> String {
+    pub(crate) fn line(&self, sample: &MonitorSample) -> String {
         if sample.values.is_empty() {
             return String::new();
         }
         let values = self.columns.iter().map(|(name, base)| {
-            sample.values.get(name).map(|value| number(value - base)).unwrap_or_default()
+            sample.values.get(name).map(|value| format_value(value - base)).unwrap_or_default()
         });
         lines([[seconds(sample.at_s)].into_iter().chain(values)])
     }
 }
 
 /// Six decimals at most, without trailing zeros.
-fn number(value: f64) -> String {
+fn format_value(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()
@@ -57,7 +57,7 @@ fn seconds(value: f64) -> String {
     format!("{value:.3}")
 }
 
-pub(crate) fn session_lines(sample: &Sample) -> String {
+pub(crate) fn session_lines(sample: &MonitorSample) -> String {
     lines(sample.sessions.iter().map(|group| {
         // Line ends are removed, so that a record stays one line.
         let words = [&group.state, &group.wait, &group.statement]
@@ -76,8 +76,8 @@ fn lines<C: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator<Ite
 }
 
 /// Reads `monitor.csv`.
-pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
-    let (mut samples, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
+pub(crate) fn parse(text: &str) -> (Vec<MonitorSample>, Problems) {
+    let (mut samples, mut problems): (Vec<MonitorSample>, _) = (Vec::new(), Vec::new());
     let mut columns: Vec<String> = Vec::new();
     for (number, cells) in records(text, &mut problems) {
         if number == 1 {
@@ -99,7 +99,7 @@ pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
     (samples, problems)
 }
 
-fn parse_line(columns: &[String], cells: &[String]) -> Option<Sample> {
+fn parse_line(columns: &[String], cells: &[String]) -> Option<MonitorSample> {
     let (at, cells) = cells.split_first()?;
     if cells.len() != columns.len() {
         return None;
@@ -110,7 +110,7 @@ fn parse_line(columns: &[String], cells: &[String]) -> Option<Sample> {
             values.insert(name.clone(), finite(cell)?);
         }
     }
-    Some(Sample { at_s: finite(at)?, values, ..Sample::default() })
+    Some(MonitorSample { at_s: finite(at)?, values, ..MonitorSample::default() })
 }
 
 fn finite(text: &str) -> Option<f64> {
@@ -118,8 +118,8 @@ fn finite(text: &str) -> Option<f64> {
 }
 
 /// Reads `sessions.csv`: samples with their groups.
-pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
-    let (mut interim_analyses, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
+pub(crate) fn parse_sessions(text: &str) -> (Vec<MonitorSample>, Problems) {
+    let (mut interim_analyses, mut problems): (Vec<MonitorSample>, _) = (Vec::new(), Vec::new());
     for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
         let [at, sessions, state, wait, statement] = cells.as_slice() else {
             problems.push((number, "not a group of sessions".into()));
@@ -142,7 +142,11 @@ pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
             Some(interim_analysis) if interim_analysis.at_s == at_s => {
                 interim_analysis.sessions.push(group);
             }
-            _ => interim_analyses.push(Sample { at_s, sessions: vec![group], ..Sample::default() }),
+            _ => interim_analyses.push(MonitorSample {
+                at_s,
+                sessions: vec![group],
+                ..MonitorSample::default()
+            }),
         }
     }
     (interim_analyses, problems)
@@ -171,9 +175,9 @@ fn cells(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn sample(at_s: f64, values: &[(&str, f64)]) -> Sample {
+    fn sample(at_s: f64, values: &[(&str, f64)]) -> MonitorSample {
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        Sample { at_s, values, ..Sample::default() }
+        MonitorSample { at_s, values, ..MonitorSample::default() }
     }
 
     #[test]
@@ -197,8 +201,11 @@ mod tests {
             wait: "Lock:tuple".into(),
             statement: "SELECT \"a\", b\nFROM t".into(),
         };
-        let interim_analysis =
-            Sample { at_s: 2.5, sessions: vec![group.clone(), group], ..Sample::default() };
+        let interim_analysis = MonitorSample {
+            at_s: 2.5,
+            sessions: vec![group.clone(), group],
+            ..MonitorSample::default()
+        };
         let (interim_analyses, problems) =
             parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&interim_analysis)));
         assert_eq!(problems, []);

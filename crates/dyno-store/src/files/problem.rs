@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// The file, and the line if it is one line.
-    pub place: String,
+    pub location: String,
     /// Why.
     pub damage: Damage,
 }
@@ -27,8 +27,8 @@ pub enum Damage {
 pub(crate) type Problems = Vec<(usize, Damage)>;
 
 impl Problem {
-    pub(crate) fn new(place: impl fmt::Display, damage: impl Into<Damage>) -> Self {
-        Self { place: place.to_string(), damage: damage.into() }
+    pub(crate) fn new(location: impl fmt::Display, damage: impl Into<Damage>) -> Self {
+        Self { location: location.to_string(), damage: damage.into() }
     }
 
     pub(crate) fn at_line(file: impl fmt::Display, line: usize, damage: impl Into<Damage>) -> Self {
@@ -38,7 +38,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.damage)
+        write!(f, "{}: {}", self.location, self.damage)
     }
 }
 

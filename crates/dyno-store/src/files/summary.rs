@@ -288,8 +288,8 @@ mod tests {
         let plan = shape.plan();
         shape.play(&plan, &mut records);
         let mut records = records.0;
-        records[0].transaction.count = 999;
-        records[1].transaction = dyno_model::latency::LatencySummary::default();
+        records[0].transaction_latency.count = 999;
+        records[1].transaction_latency = dyno_model::latency::LatencySummary::default();
         let summary =
             serde_json::to_value(Summary::new(&plan, &records, 0, &[])).expect("a document");
         let (few, none) = (&summary["trials"][0], &summary["trials"][1]);

@@ -95,15 +95,17 @@ pub(crate) fn parse_rows<T>(
     let mut lines = Vec::new();
     let mut problems = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {
-        let number = i + 1;
+        let line_number = i + 1;
         let Some(content) = line.strip_suffix('\n') else {
-            problems.push((number, Damage::LastLineCut));
+            problems.push((line_number, Damage::LastLineCut));
             break;
         };
-        if number == 1 {
+        if line_number == 1 {
             if line != header {
-                problems
-                    .push((number, format!("the columns are not `{}`", header.trim_end()).into()));
+                problems.push((
+                    line_number,
+                    format!("the columns are not `{}`", header.trim_end()).into(),
+                ));
                 break;
             }
             continue;
@@ -111,7 +113,8 @@ pub(crate) fn parse_rows<T>(
         match parse_row(content) {
             Some(row) => lines.push(row),
             None => {
-                problems.push((number, format!("not {what}: `{}`", shortened(content)).into()));
+                problems
+                    .push((line_number, format!("not {what}: `{}`", shortened(content)).into()));
             }
         }
     }

@@ -46,12 +46,12 @@ fn resolve(description: &WorkloadDescription, options: &Options) -> Option<Workl
             value => match &option.kind {
                 OptionKind::Integer { min, max } => {
                     // Scripts truncate fractions, too.
-                    let number = value.number().trunc();
+                    let number = value.as_number().trunc();
                     (*min as f64 <= number && number <= *max as f64)
                         .then_some(OptionValue::Integer(number as i64))?
                 }
                 OptionKind::Number { min, max } => {
-                    let number = value.number();
+                    let number = value.as_number();
                     (min..=max).contains(&&number).then_some(OptionValue::Number(number))?
                 }
                 OptionKind::Boolean => OptionValue::Boolean(value.is_on()),

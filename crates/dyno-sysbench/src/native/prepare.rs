@@ -68,7 +68,7 @@ pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError>
 fn make_table(
     preparation: &Preparation<'_>,
     thread: usize,
-    number: usize,
+    table_index: usize,
     table: &TableDefinition,
     connections: usize,
 ) -> Result<(), PrepareError> {
@@ -91,7 +91,7 @@ fn make_table(
         interrupts: preparation.interrupts,
     };
     let is_indexed = !table.indexes.is_empty();
-    load_table(&loading, number, table, connections, || {
+    load_table(&loading, table_index, table, connections, || {
         if is_indexed {
             (preparation.say)(&format!("Creating a secondary index on '{name}'..."));
         }

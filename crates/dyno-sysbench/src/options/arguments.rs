@@ -14,7 +14,7 @@ pub(crate) struct Argument {
     /// As typed, with the value of a password hidden.
     pub(crate) typed: String,
     /// Position in a config file; `None` on the command line.
-    pub(crate) place: Option<String>,
+    pub(crate) location: Option<String>,
 }
 
 impl std::fmt::Debug for Argument {
@@ -38,7 +38,7 @@ impl Argument {
                 _ => format!("--{text}"),
             },
             value,
-            place: None,
+            location: None,
         }
     }
 }

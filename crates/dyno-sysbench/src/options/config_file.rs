@@ -12,7 +12,7 @@ pub(crate) fn arguments(text: &str, file: &str) -> Vec<Argument> {
         .collect()
 }
 
-fn argument(line: &str, place: &str) -> Option<Argument> {
+fn argument(line: &str, location: &str) -> Option<Argument> {
     if line.is_empty() || line.starts_with(['#', ';', '[']) {
         return None;
     }
@@ -25,7 +25,7 @@ fn argument(line: &str, place: &str) -> Option<Argument> {
         name: underscored(name),
         value,
         typed: format!("--{name}"),
-        place: Some(place.to_owned()),
+        location: Some(location.to_owned()),
     })
 }
 
@@ -62,6 +62,6 @@ mod tests {
 
     #[test]
     fn every_option_knows_its_line() {
-        assert_eq!(arguments("\nx=1\n", "my.conf")[0].place.as_deref(), Some("my.conf:2"));
+        assert_eq!(arguments("\nx=1\n", "my.conf")[0].location.as_deref(), Some("my.conf:2"));
     }
 }

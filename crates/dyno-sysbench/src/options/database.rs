@@ -229,8 +229,8 @@ fn postgres_targets(
         let mut keys = common.clone();
         // A host, a host with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.
         let is_bare = host.starts_with('/') || host.parse::<Ipv6Addr>().is_ok();
-        let place = if is_bare { Ok((host, None)) } else { host_and_port(&host) };
-        let (host, own_port) = place.map_err(|error| refused(&[error]))?;
+        let address = if is_bare { Ok((host, None)) } else { host_and_port(&host) };
+        let (host, own_port) = address.map_err(|error| refused(&[error]))?;
         keys.give(Key::Host, "--pgsql-host", host);
         keys.give(
             Key::Port,
@@ -280,7 +280,7 @@ fn ignored(
 
 fn mysql_ignored(values: &Values) -> Result<RetriedErrors, OptionError> {
     ignored(values, "mysql_ignore_errors", "error number", |item, errors| {
-        let number = Kind::Integer.parse(Some(item)).map_or(-1.0, |value| value.number());
+        let number = Kind::Integer.parse(Some(item)).map_or(-1.0, |value| value.as_number());
         errors.codes.extend((number >= 0.0).then_some(number as u32));
         number >= 0.0
     })

@@ -98,7 +98,7 @@ impl General {
                 "--histogram cannot be used with --percentile=0".into(),
             ));
         }
-        let threads = values["threads"].number();
+        let threads = values["threads"].as_number();
         if !(1.0..=THREADS_MAX).contains(&threads) {
             return Err(OptionError::Fatal(format!("Invalid value for --threads: {threads}.\n")));
         }
@@ -122,14 +122,14 @@ impl General {
             generators: generators.map(|generators| generators as u32),
             launcher: launcher(&values["launcher"].text())?,
             threads: threads as u32,
-            events: not_zero(values["events"].number()).map(|events| events as u64),
+            events: not_zero(values["events"].as_number()).map(|events| events as u64),
             time,
             warmup: seconds(values, "warmup_time")?.unwrap_or_default(),
             rate: not_zero(at_least_zero(values, "rate")?),
             forced_shutdown: forced_shutdown(values, given, time)?,
             hang_timeout: seconds(values, "hang_timeout")?,
             init_timeout: seconds(values, "thread_init_timeout")?,
-            stack_size: values["thread_stack_size"].number() as u64,
+            stack_size: values["thread_stack_size"].as_number() as u64,
             interval: seconds(values, "report_interval")?,
             checkpoints,
             debug: values["debug"].is_on(),
@@ -180,7 +180,7 @@ pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
 
 /// Seed of all random numbers; `None` for a seed from the clock. Negative seeds are valid.
 pub(crate) fn seed(values: &Values) -> Option<u64> {
-    let seed = values["rand_seed"].number();
+    let seed = values["rand_seed"].as_number();
     (seed != 0.0).then_some(seed as i64 as u64)
 }
 
@@ -193,7 +193,7 @@ fn within(
     name: &str,
     limits: std::ops::RangeInclusive<f64>,
 ) -> Result<f64, OptionError> {
-    let number = values[name].number();
+    let number = values[name].as_number();
     if limits.contains(&number) { Ok(number) } else { Err(invalid(name, &number.to_string())) }
 }
 
@@ -218,7 +218,7 @@ fn verbosity(values: &Values) -> Result<u8, OptionError> {
     if values["debug"].is_on() || values["mysql_debug"].is_on() {
         return Ok(Level::Debug as u8);
     }
-    let number = values["verbosity"].number();
+    let number = values["verbosity"].as_number();
     if (0.0..=5.0).contains(&number) {
         Ok(number as u8)
     } else {
@@ -232,7 +232,7 @@ fn percentiles(value: &Value) -> Result<Vec<f64>, OptionError> {
         let number = Kind::Decimal
             .parse(Some(&text))
             .map_err(|_| OptionError::Argument(error::invalid("percentile", &text)))?;
-        let percent = number.number();
+        let percent = number.as_number();
         if !(0.0..=100.0).contains(&percent) {
             return Err(invalid("percentile", &text));
         }
@@ -247,7 +247,7 @@ fn checkpoints(value: &Value) -> Result<Vec<Duration>, OptionError> {
     let quoted = |text: &str| invalid("report_checkpoints", &format!("'{text}'"));
     let mut times = Vec::new();
     for text in value.items() {
-        let number = Kind::Decimal.parse(Some(&text)).map_err(|_| quoted(&text))?.number();
+        let number = Kind::Decimal.parse(Some(&text)).map_err(|_| quoted(&text))?.as_number();
         if !(0.0..=3e9).contains(&number) {
             return Err(quoted(&text));
         }

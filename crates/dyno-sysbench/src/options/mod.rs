@@ -130,7 +130,7 @@ impl Options {
             let Some(definition) =
                 definitions.iter().find(|definition| definition.name == argument.name)
             else {
-                match &argument.place {
+                match &argument.location {
                     // A file may be used with several scripts.
                     Some(place) => {
                         let text = format!("{place}: no such option: {}", argument.typed);
@@ -325,7 +325,7 @@ fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, 
         Err(BadValue::NoSuchSwitch) => Ok(None),
         Err(BadValue::NotOfType) => Err(OptionError::Argument(format!(
             "{}{}",
-            argument.place.as_ref().map_or(String::new(), |place| format!("{place}: ")),
+            argument.location.as_ref().map_or(String::new(), |place| format!("{place}: ")),
             invalid(&definition.name, argument.value.as_deref().unwrap_or_default())
         ))),
     }

@@ -93,8 +93,8 @@ fn script_options_get_given_values_and_defaults() {
             script_option("skip_trx", Kind::Boolean, Value::Boolean(false)),
         ])
         .unwrap();
-    assert_eq!(options.value("table_size").number(), 1_048_576.0);
-    assert_eq!(options.value("tables").number(), 4.0);
+    assert_eq!(options.value("table_size").as_number(), 1_048_576.0);
+    assert_eq!(options.value("tables").as_number(), 4.0);
     assert!(!options.value("skip_trx").is_on());
     assert_eq!(options.value("no_such_option"), &Value::Nothing);
 }
@@ -104,10 +104,10 @@ fn an_option_of_script_and_program_keeps_the_users_value() {
     let threads = || [script_option("threads", Kind::Double, Value::Number(16.0))];
     let mut given = parse("--threads=3").unwrap();
     given.declare(&threads()).unwrap();
-    assert_eq!(given.value("threads").number(), 3.0);
+    assert_eq!(given.value("threads").as_number(), 3.0);
     let mut absent = parse("").unwrap();
     absent.declare(&threads()).unwrap();
-    assert_eq!(absent.value("threads").number(), 16.0);
+    assert_eq!(absent.value("threads").as_number(), 16.0);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_config_file_counts_at_its_position_and_provides_script_options() {
     let mut options = parse_with_file("--threads=2 --config-file=f --time=9", file).unwrap();
     options.declare(&[table_size()]).unwrap();
     assert_eq!(options.general.threads, 3);
-    assert_eq!(options.value("table_size").number(), 77.0);
+    assert_eq!(options.value("table_size").as_number(), 77.0);
     assert_eq!(options.warnings, [OptionWarning::Log("f:3: no such option: --other".into())]);
     let options = parse_with_file("--config-file=f --threads=2", file).unwrap();
     assert_eq!(options.general.threads, 2);

@@ -2,7 +2,7 @@
 
 use dyno_engine::recording::client_statistics::ClientStatistics;
 /// Counts as in sysbench: by outcome and never by the statement's text.
-pub(crate) use dyno_model::counters::ScriptCounts as Counts;
+pub(crate) use dyno_model::counters::ScriptCounters as Counts;
 use dyno_model::latency::ExactLatency;
 use dyno_model::record::StatementLatency;
 use hdrhistogram::Histogram;

@@ -10,7 +10,7 @@ use crate::logger::Level;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::native::{native, plan};
 use crate::report::header;
-use crate::work::SysbenchWork;
+use crate::sysbench_work::SysbenchWork;
 use dyno_engine::workload::Native;
 use dyno_engine::{DistributedLoad, LoadInput};
 use dyno_model::target::{Engine, QueryMode};
@@ -85,16 +85,16 @@ fn run(job: &Job<'_>, name: &str, native: Native, driver: Engine) -> u8 {
     };
     let targets = &runner.targets;
     measure(job, &runner, None, |input, listener| {
-        for number in 0..job.options.general.threads {
-            job.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
+        for thread in 0..job.options.general.threads {
+            job.logger.log(Level::Debug, &format!("Worker thread (#{thread}) started"));
         }
         let is_long = job.options.general.time.is_some_and(|time| time >= TIME_FOR_TRIES);
         let input = LoadInput { measured_workers: is_long.then(Arc::default), ..input.clone() };
         match (job.options.general.generators, plan(name, &job.options)) {
             (Some(generators), Some(workload)) => {
                 let launcher = job.options.general.launcher;
-                let (work, input) = (SysbenchWork::Native(workload), &input);
-                let load = DistributedLoad { generators, launcher, work, targets, input };
+                let (client_work, input) = (SysbenchWork::Native(workload), &input);
+                let load = DistributedLoad { generators, launcher, client_work, targets, input };
                 load.measure(job.source, |generators| {
                     native.run_distributed_load(targets, generators, input, listener)
                 })

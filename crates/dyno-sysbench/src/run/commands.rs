@@ -82,7 +82,7 @@ pub(crate) fn failed(function: &str, message: &str) -> String {
 
 /// Runs code of a state on this thread; an interrupt ends blocking calls of the state. Code started
 /// after an interrupt, such as `done`, has a few seconds.
-pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+pub(crate) fn watched<T>(job: &Job<'_>, state: &State, run: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {
@@ -100,7 +100,7 @@ pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T)
                 let _ = ended.recv_timeout(LOOK_EVERY);
             }
         });
-        let outcome = work();
+        let outcome = run();
         is_over.store(true, Ordering::Relaxed);
         drop(over);
         outcome
@@ -117,10 +117,10 @@ fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
     thread::scope(|scope| {
         let (over, ended) = channel::<()>();
         let (interrupters, states) = channel();
-        for number in 0..threads {
+        for thread in 0..threads {
             let (over, interrupters, is_failed) = (over.clone(), interrupters.clone(), &is_failed);
             let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-                let outcome = recipe.load(Role::Thread(number)).and_then(|state| {
+                let outcome = recipe.load(Role::Thread(thread)).and_then(|state| {
                     let _ = interrupters.send(state.interrupter());
                     let called = state.call_command(name);
                     recipe.note(&state);
@@ -132,7 +132,7 @@ fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
                 drop(over);
             });
             if let Err(error) = spawned {
-                job.logger.fatal(&format!("cannot create thread {number}: {error}"));
+                job.logger.fatal(&format!("cannot create thread {thread}: {error}"));
                 is_failed.store(true, Ordering::Relaxed);
                 break;
             }

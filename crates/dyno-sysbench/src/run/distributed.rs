@@ -7,7 +7,7 @@ use super::{LoadedScript, Opened, Unusable};
 use crate::job::Job;
 use crate::logger::{Logger, Terminal};
 use crate::options::Options;
-use crate::work::ScriptWork;
+use crate::sysbench_work::ScriptWork;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
     CustomAudit, LoadInput, PartialResult, Start as CommonStart, TrialError, run_script_subset,

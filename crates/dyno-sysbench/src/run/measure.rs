@@ -10,7 +10,7 @@ use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
 use crate::options::general::JsonDestination;
 use crate::report::{header, json};
-use crate::work::{ScriptWork, SysbenchWork};
+use crate::sysbench_work::{ScriptWork, SysbenchWork};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{
@@ -96,8 +96,8 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
             None => run_script(clients, &threads, input, listener),
             Some(generators) => {
                 let (launcher, targets) = (general.launcher, &runner.targets[..]);
-                let work = SysbenchWork::Script(ScriptWork::new(job, script));
-                let load = DistributedLoad { generators, launcher, work, targets, input };
+                let client_work = SysbenchWork::Script(ScriptWork::new(job, script));
+                let load = DistributedLoad { generators, launcher, client_work, targets, input };
                 load.measure(job.source, |generators| {
                     run_distributed_script(clients, &threads, generators, input, listener)
                 })
@@ -248,7 +248,7 @@ fn conclude(
             FAILED
         }
         None => {
-            let code = ending(job, record);
+            let code = log_end(job, record);
             runner.printing.cumulative(&remains.last, main);
             code
         }
@@ -280,7 +280,7 @@ fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<Reason
 }
 
 /// Logs why the run ended; returns the exit code.
-fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
+fn log_end(job: &Job<'_>, record: &LoadRecord) -> u8 {
     let (general, logger) = (&job.options.general, &job.logger);
     // After an interrupt the user knows why events were cut off.
     if record.is_cut_off && !job.is_interrupted() {

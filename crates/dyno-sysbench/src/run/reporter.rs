@@ -50,8 +50,8 @@ impl Start {
     /// Prints the announcement, unless it was printed.
     pub(crate) fn announce(&self) {
         self.once.call_once(|| {
-            for number in 0..self.silent {
-                self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
+            for interval in 0..self.silent {
+                self.logger.log(Level::Debug, &format!("Worker thread (#{interval}) initialized"));
             }
             self.lines.iter().for_each(|line| self.logger.notice(line));
         });
@@ -216,7 +216,7 @@ fn period(interval: &IntervalRecord, general: &General) -> Snapshot {
                 errors: interval.statement_errors,
                 reconnects: interval.reconnects,
             },
-            &interval.counts,
+            &interval.script_counters,
         ),
         latency: Latency { exact: *exact, histogram: interval.response_times.clone() },
         queue: general
@@ -260,9 +260,9 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
                 errors: counters.statement_errors(),
                 reconnects: counters.reconnects,
             },
-            &record.counts,
+            &record.script_counters,
         ),
-        latency: Latency { exact: record.latency, histogram: record.response_times.clone() },
+        latency: Latency { exact: record.exact_latency, histogram: record.response_times.clone() },
         // At the end nothing is running, and queued events were never started.
         queue: record
             .open_loop

@@ -70,20 +70,20 @@ impl Script for LuaScripts {
         kinds(&names)
     }
 
-    fn commits(&self) -> Vec<usize> {
+    fn commit_kinds(&self) -> Vec<usize> {
         let commit = StatementKind::ALL.iter().position(|kind| *kind == StatementKind::Commit);
         let each = StatementKind::ALL.len();
         (0..self.scripts.len()).filter_map(|script| Some(script * each + commit?)).collect()
     }
 
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptFailure> {
-        let number = client.0;
-        self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
+        let thread_id = client.0;
+        self.logger.log(Level::Debug, &format!("Worker thread (#{thread_id}) started"));
         let meter = Rc::new(RefCell::new(meter));
-        let chooser = Rc::new(ScriptChooser::new(self, number));
+        let chooser = Rc::new(ScriptChooser::new(self, thread_id));
         let (mut states, mut guards) = (Vec::new(), Vec::new());
         for (script, weighted) in self.scripts.iter().enumerate() {
-            let loaded = weighted.recipe.load(Role::Thread(number));
+            let loaded = weighted.recipe.load(Role::Thread(thread_id));
             let state = loaded.map_err(|error| self.problem(error.message))?;
             let interrupter = state.interrupter();
             guards
@@ -92,27 +92,27 @@ impl Script for LuaScripts {
             state.attach(Box::new(SharedMeter { meter, chooser, script }));
             if state.has_global("thread_init") {
                 state
-                    .call("thread_init", Some(number))
+                    .call("thread_init", Some(thread_id))
                     .map_err(|error| self.not_begun(&state, &error))?;
             }
-            state.settle();
+            state.collect_garbage();
             states.push(state);
         }
-        self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
-        if !meter.borrow_mut().ready() {
+        self.logger.log(Level::Debug, &format!("Worker thread (#{thread_id}) initialized"));
+        if !meter.borrow_mut().await_start() {
             return Ok(());
         }
         self.start.announce();
         let mut script = 0;
         loop {
-            states[script].run_thread(number).map_err(|error| self.ended(&meter, &error))?;
+            states[script].run_thread(thread_id).map_err(|error| self.ended(&meter, &error))?;
             // A loop also ends when the next event belongs to another script.
             match chooser.next.get().filter(|next| *next != script) {
                 Some(next) => script = next,
                 None => break,
             }
         }
-        states.iter().for_each(|state| self.end(state, number));
+        states.iter().for_each(|state| self.end(state, thread_id));
         Ok(())
     }
 }
@@ -147,9 +147,9 @@ impl LuaScripts {
     }
 
     /// `thread_done`; a failure is only reported, as in sysbench.
-    fn end(&self, state: &State, number: u32) {
+    fn end(&self, state: &State, thread_id: u32) {
         if state.has_global("thread_done")
-            && let Err(error) = state.call("thread_done", Some(number))
+            && let Err(error) = state.call("thread_done", Some(thread_id))
         {
             self.logger.fatal(&failed("thread_done", &error.message));
         }
@@ -216,7 +216,7 @@ impl ScriptChooser {
         self.is_open.set(true);
     }
 
-    fn commits(&self, script: usize) {
+    fn committed(&self, script: usize) {
         if self.is_open.take() {
             self.audit.ends(script, &Ok(()));
         }
@@ -253,7 +253,7 @@ impl dyno_lua::Meter for SharedMeter {
 
     fn event_stop(&mut self) {
         self.meter.borrow_mut().end_event();
-        self.chooser.commits(self.script);
+        self.chooser.committed(self.script);
     }
 
     fn abandon_event(&mut self) {
@@ -295,8 +295,8 @@ impl dyno_lua::Meter for SharedMeter {
         self.meter.borrow_mut().reconnected();
     }
 
-    fn count(&mut self, counter: ScriptCounter, by: u64) {
-        self.meter.borrow_mut().count(counter, by);
+    fn add_to_counter(&mut self, counter: ScriptCounter, by: u64) {
+        self.meter.borrow_mut().add_to_counter(counter, by);
     }
 
     fn counter(&mut self, counter: ScriptCounter) -> u64 {

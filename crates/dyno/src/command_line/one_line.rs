@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// The options that set parts of a spec.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct UrlExperiment {
+pub(crate) struct OneLineArguments {
     /// With a URL: SQL script, one file per kind of transaction, with its weight; can be repeated
     ///
     /// Scripts have the syntax of pgbench: statements end in semicolons,
@@ -119,7 +119,7 @@ pub(crate) const DURATION: &str = "10s";
 pub(crate) const WARMUP: &str = "2s";
 pub(crate) const BLOCKS: u32 = 3;
 
-impl UrlExperiment {
+impl OneLineArguments {
     /// A command line that names a built-in workload and nothing else.
     pub(crate) fn of_workload(name: &str) -> Self {
         Self { workload: Some(name.to_owned()), ..Self::default() }
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn the_help_of_the_usual_load_is_right() {
-        let command = UrlExperiment::augment_args(clap::Command::new("run"));
+        let command = OneLineArguments::augment_args(clap::Command::new("run"));
         let [clients, duration, warmup] = ["clients", "duration", "warmup"].map(|name| {
             let argument = command.get_arguments().find(|it| it.get_long() == Some(name));
             argument.and_then(|it| it.get_help()).expect("it has help").to_string()
@@ -401,12 +401,13 @@ mod tests {
     #[test]
     fn every_option_changes_the_spec_of_a_url_and_the_keys_of_a_file() {
         let command =
-            || UrlExperiment::augment_args(clap::Command::new("run").no_binary_name(true));
+            || OneLineArguments::augment_args(clap::Command::new("run").no_binary_name(true));
         let parsed = |arguments: &[&str]| {
-            UrlExperiment::from_arg_matches(&command().get_matches_from(arguments))
+            OneLineArguments::from_arg_matches(&command().get_matches_from(arguments))
                 .expect("options")
         };
-        let spec = |line: &UrlExperiment| line.spec("sqlite:a.db", None, None).expect("a spec").1;
+        let spec =
+            |line: &OneLineArguments| line.spec("sqlite:a.db", None, None).expect("a spec").1;
         let usual = spec(&parsed(&["--workload=rush"]));
         for argument in command().get_arguments() {
             let option = format!("--{}", argument.get_long().expect("it has a name"));
@@ -422,7 +423,7 @@ mod tests {
             };
             let line = parsed(&["--workload=rush", &format!("{option}={value}")]);
             assert_ne!(spec(&line), usual, "{option} is not in the spec");
-            let with_a_file = UrlExperiment { workload: None, ..line };
+            let with_a_file = OneLineArguments { workload: None, ..line };
             assert_eq!(with_a_file.overrides().expect("keys").len(), 1, "{option}");
         }
     }

@@ -38,7 +38,7 @@ pub(crate) struct Experiment {
 ///
 /// # Errors
 /// When the spec cannot be read, or has errors: reports all of them.
-pub(crate) fn load(
+pub(crate) fn read_experiment(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
@@ -49,7 +49,7 @@ pub(crate) fn load(
     // A URL without its scheme gets its own message, not that of a missing file.
     let overrides = arguments.overrides()?;
     let (name, text) = match (&arguments.spec, arguments.url()) {
-        (_, Some(url)) => arguments.line.spec(url, arguments.blocks, arguments.seed)?,
+        (_, Some(url)) => arguments.one_line.spec(url, arguments.blocks, arguments.seed)?,
         (None, _) => (QUICKSTART_NAME.to_owned(), QUICKSTART.to_owned()),
         (Some(path), None) => (path.display().to_string(), read(path)?),
     };
@@ -70,16 +70,15 @@ thread_local! {
     static SCRIPTS: RefCell<Option<BTreeMap<PathBuf, String>>> = const { RefCell::new(None) };
 }
 
-/// As [`load`], with the scripts that the spec names.
+/// As [`read_experiment`], with the scripts that the spec names.
 ///
-/// # Errors
-/// As [`load`].
-pub(crate) fn load_with_scripts(
+/// # Errors As [`read_experiment`].
+pub(crate) fn read_experiment_and_scripts(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<(Experiment, Vec<(PathBuf, String)>), Failure> {
     SCRIPTS.set(Some(BTreeMap::new()));
-    let experiment = load(arguments, catalog);
+    let experiment = read_experiment(arguments, catalog);
     let scripts = SCRIPTS.take().unwrap_or_default();
     Ok((experiment?, scripts.into_iter().collect()))
 }
@@ -190,7 +189,7 @@ fn read(path: &Path) -> Result<String, Failure> {
             .help(in_folder(path)));
     }
     let has_ending = |endings: &[&str]| {
-        path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending))
+        path.extension().is_some_and(|it| endings.iter().any(|extension| it == *extension))
     };
     let is_script = has_ending(&["sql", "lua"]);
     if is_script && path.is_file() {
@@ -237,7 +236,7 @@ fn in_folder(folder: &Path) -> String {
 fn not_found(path: &Path) -> String {
     match neighbour(path, &[".toml"]) {
         Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
-        None if path.extension().is_none_or(|ending| ending != "toml") => {
+        None if path.extension().is_none_or(|extension| extension != "toml") => {
             "the name of a spec file ends in .toml; a database is named by its URL, for example \
              postgres://USER@HOST/DATABASE"
                 .to_owned()
@@ -259,8 +258,9 @@ fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
 fn names(folder: &Path, endings: &[&str]) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_meant =
-        |name: &String| endings.iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
+    let is_meant = |name: &String| {
+        endings.iter().any(|extension| name.to_ascii_lowercase().ends_with(extension))
+    };
     let mut names: Vec<String> = names.filter(is_meant).collect();
     names.sort_unstable();
     names

@@ -29,7 +29,7 @@ pub(crate) fn cleanup(
         return Err(Failure::new(exit_code::USAGE, "dyno creates no tables in an HTTP service")
             .help("use the URL of the database behind it, or the spec of the run"));
     }
-    let plan = spec_file::load(&experiment, catalog)?.plan;
+    let plan = spec_file::read_experiment(&experiment, catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
     for (index, system) in plan.systems.iter().enumerate() {
         match clean(system, &plan.databases_of(index)) {

@@ -97,7 +97,7 @@ fn tried(
     let load = LoadPlan::new(StopRule::Duration(LOAD));
     let input = LoadInput {
         shares_machine: true,
-        ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.count())
+        ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.counter())
     };
     let record = native.run_load(&[target], &input, &mut Listeners(Vec::new()));
     let record = record.map_err(|error| failed(error.to_string()))?;

@@ -42,7 +42,7 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
     let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
     let folder =
         write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))?;
-    let model = dyno_analysis::load(&folder)?;
+    let model = dyno_analysis::read_model(&folder)?;
     let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.language.lang)?;
     printer.result(&dyno_report::render(&model, Format::Text, arguments.language.lang))?;
     let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();

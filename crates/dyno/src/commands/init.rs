@@ -3,7 +3,7 @@
 
 use crate::cli::InitArguments;
 use crate::failure::Failure;
-use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, UrlExperiment, WARMUP, quoted};
+use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, OneLineArguments, WARMUP, quoted};
 use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
@@ -47,11 +47,11 @@ pub(crate) fn init(
         return Err(Failure::new(exit_code::USAGE, text)
             .help("the name of a spec ends in .toml; its script gets .sql"));
     }
-    let begun = match &arguments.url {
+    let first_spec = match &arguments.url {
         Some(url) => of_database(url, arguments.out.as_deref(), catalog)?,
         None => of_server(arguments.out.as_deref()),
     };
-    let FirstSpec { spec, text, script } = begun;
+    let FirstSpec { spec, text, script } = first_spec;
     for path in std::iter::once(&spec).chain(script.iter().map(|(path, _)| path)) {
         if path.exists() {
             let text = format!("{} exists already", path.display());
@@ -111,7 +111,7 @@ fn of_server(out: Option<&Path>) -> FirstSpec {
          # Factors: every combination of levels is measured.\n\
          # [factors]\n# {factor}\n\n"
     );
-    text.push_str(&load(
+    text.push_str(&load_section(
         &CLIENTS,
         "clients beyond the server's number of processors wait for each other",
     ));
@@ -129,16 +129,16 @@ fn of_database(
     catalog: &[WorkloadDescription],
 ) -> Result<FirstSpec, Failure> {
     let cannot = |error: String| Failure::new(exit_code::SERVER_FAILED, error);
-    let (name, one) = UrlExperiment::of_workload("rush").spec(url, None, None)?;
+    let (name, one) = OneLineArguments::of_workload("rush").spec(url, None, None)?;
     let plan = spec_file::of_line(&name, &one, catalog)?;
     let system = &plan.systems[0];
     let SystemSource::Existing(source) = &system.source else {
         unreachable!("a URL names an existing system")
     };
     let to_come = to_come(source);
-    let asked = to_come.as_ref().unwrap_or(source);
+    let requested = to_come.as_ref().unwrap_or(source);
     let connected = existing::connect(
-        asked,
+        requested,
         system.query_mode,
         system.connect_timeout.into(),
         &BTreeMap::new(),
@@ -193,7 +193,7 @@ fn of_database(
     let remark = limit.map_or_else(String::new, |limit| {
         format!("the server accepts {} connections; in use: {}", limit.max, limit.in_use)
     });
-    text.push_str(&load(&clients, &remark));
+    text.push_str(&load_section(&clients, &remark));
     Ok(FirstSpec { spec, text, script })
 }
 
@@ -274,7 +274,7 @@ fn script(found: &DatabaseInfo) -> String {
 }
 
 /// Load and blocks. `remark` is a comment on the numbers of clients.
-fn load(clients: &[u32], remark: &str) -> String {
+fn load_section(clients: &[u32], remark: &str) -> String {
     let remark = if remark.is_empty() { String::new() } else { format!("   # {remark}") };
     format!(
         "[load]\nclients = {clients:?}{remark}\nduration = \"{DURATION}\"   # measured time of each \

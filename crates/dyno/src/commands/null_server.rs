@@ -29,16 +29,16 @@ pub(crate) fn null_server(
                 .because(&error)
                 .help("choose a free address with --listen; port 0 lets the system choose a port")
         })?;
-    let counts = server.counts();
+    let counters = server.counters();
     printer.result(&format!("listening at {}", server.local_addr()))?;
     server.run_until(interrupts.flag()).map_err(|error| {
         Failure::new(exit_code::SERVER_FAILED, "the null server ended").because(&error)
     })?;
     printer.note(&format!(
         "{} statements over {} connections, {} prepared",
-        counts.statements_total(),
-        counts.connections(),
-        counts.prepared()
+        counters.statements_total(),
+        counters.connections(),
+        counters.prepared()
     ));
     Ok(exit_code::OK)
 }

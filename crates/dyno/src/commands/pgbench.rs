@@ -23,7 +23,7 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
     let terminal: Arc<dyn Terminal> = Arc::<PrinterTerminal>::clone(&outputs);
     let source = LoadGenerators { interrupts: &interrupts };
     let once = |arguments: &[String]| {
-        dyno_pgbench::main(arguments, &terminal, interrupts.count(), Some(&source))
+        dyno_pgbench::main(arguments, &terminal, interrupts.counter(), Some(&source))
     };
     let curve =
         dyno_pgbench::curve(&arguments).map_err(|text| Failure::new(exit_code::FAILED, text))?;

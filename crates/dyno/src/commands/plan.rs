@@ -25,7 +25,7 @@ pub(crate) fn plan(
     catalog: &[WorkloadDescription],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    let plan = spec_file::load(&arguments.spec, catalog)?.plan;
+    let plan = spec_file::read_experiment(&arguments.spec, catalog)?.plan;
     let lang = arguments.language.lang;
     let warnings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
     let warnings: Vec<PreflightWords> =

@@ -19,7 +19,7 @@ pub(crate) fn sysbench(arguments: &[OsString], printer: Printer) -> Result<u8, F
     let interrupts = Interrupts::listen()?;
     let source = LoadGenerators { interrupts: &interrupts };
     let once = |arguments: &[OsString]| {
-        let (terminal, count) = (Printer::terminal(), interrupts.count());
+        let (terminal, count) = (Printer::terminal(), interrupts.counter());
         dyno_sysbench::main(arguments, "sysbench", terminal, count, Some(&source))
     };
     let curve = dyno_sysbench::curve(arguments).map_err(|text| Failure::new(FAILED, text))?;

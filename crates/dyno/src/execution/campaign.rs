@@ -27,7 +27,7 @@ pub(crate) fn experiment(
     match &arguments.resume {
         Some(folder) => rest(arguments, folder, catalog),
         None => {
-            let mut experiment = spec_file::load(&arguments.spec, catalog)?;
+            let mut experiment = spec_file::read_experiment(&arguments.spec, catalog)?;
             choose(&mut experiment.plan, &arguments.trial)?;
             Ok(experiment)
         }
@@ -63,7 +63,7 @@ fn rest(
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     if arguments.spec.is_given() {
-        let mut now = spec_file::load(&arguments.spec, catalog)?.plan;
+        let mut now = spec_file::read_experiment(&arguments.spec, catalog)?.plan;
         if let Some(interim_analysis) = stop {
             now.end_after(interim_analysis.block);
         }

@@ -28,7 +28,7 @@ pub(crate) fn machine(environment: &Environment) -> Vec<Observation> {
 fn ports(range: &str) -> Option<Observation> {
     let (first, last) = range.split_once(char::is_whitespace)?;
     let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    Some(Observation::Ports { number: last.checked_sub(first)? + 1 })
+    Some(Observation::Ports { ports: last.checked_sub(first)? + 1 })
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn ports_bound_the_clients() {
-        assert_eq!(ports("32768\t60999"), Some(Observation::Ports { number: 28_232 }));
+        assert_eq!(ports("32768\t60999"), Some(Observation::Ports { ports: 28_232 }));
         assert_eq!(ports("none"), None);
     }
 }

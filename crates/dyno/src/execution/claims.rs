@@ -1,7 +1,7 @@
 //! Checks that a run still owns its databases and that read-only databases are unchanged.
 
 use crate::data::Missing;
-use crate::system::Ready;
+use crate::system::ReadySystem;
 use crate::systems::Systems;
 use dyno_host::HostError;
 use dyno_host::counters::WriteMarks;
@@ -18,7 +18,7 @@ const ENDING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// True when foreign sessions are connected after those of the trial have ended.
-fn has_foreign_sessions(ready: &Ready) -> bool {
+fn has_foreign_sessions(ready: &ReadySystem) -> bool {
     let began = Instant::now();
     while ready.foreign_sessions() > 0 {
         if began.elapsed() > ENDING {
@@ -60,11 +60,11 @@ impl<'p> Systems<'p> {
         &mut self,
         system: usize,
         before: &[WriteMarks],
-        measured: Result<TrialRecord, Missing>,
+        outcome: Result<TrialRecord, Missing>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, Missing> {
         self.check_unchanged(system, before, listener).map_err(Missing::trial)?;
-        let record = measured?;
+        let record = outcome?;
         if record.end != TrialEnd::System && record.end != TrialEnd::User {
             // Results are invalid if another run has taken over the data.
             self.check_claims(system)?;

@@ -38,7 +38,7 @@ impl Background<'_> {
             };
             input.load.shares_machine = self.shares_machine;
             let generators =
-                self.distributed.map(|distributed| distributed.background(&group, &input));
+                self.distributed.map(|distributed| distributed.of_background_group(&group, &input));
             input.generators = generators.as_ref().map(|it| it as &dyn Generators);
             AnyWorkload::run(vec![workload], &input, listener)
         };
@@ -99,11 +99,11 @@ mod tests {
         };
         let groups = members.map(|member| background.group(member)).collect();
         let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
-        let measured = run_groups(&trial.id, groups, &mut Nobody, |barrier, listener| {
+        let outcome = run_groups(&trial.id, groups, &mut Nobody, |barrier, listener| {
             let input = TrialInput::new(trial.clone(), nodes, 1, &configuration.load, 1, &count);
             AnyWorkload::run(vec![own.workload], &TrialInput { barrier, ..input.clone() }, listener)
         });
-        let reported = measured.expect_err("nothing was measured").to_string();
+        let reported = outcome.expect_err("nothing was measured").to_string();
         assert!(
             reported.contains("the background workload \"report\": its thread panicked"),
             "{reported}"

@@ -49,7 +49,7 @@ pub(crate) fn run<A>(
     if done == 0 && std::fs::remove_dir(&folder).is_ok() {
         return Ok(code);
     }
-    let model = dyno_analysis::load_together(std::slice::from_ref(&folder))
+    let model = dyno_analysis::read_model_of_all(std::slice::from_ref(&folder))
         .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
     print_report(&model, &folder, EN, printer)?;
     Ok(code)

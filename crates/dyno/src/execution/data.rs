@@ -3,10 +3,10 @@
 use crate::databases::{ClaimedDatabases, DatabaseUse};
 use crate::generators::DistributedTrial;
 use crate::interrupt::Interrupts;
-use crate::system::Ready;
+use crate::system::ReadySystem;
 use crate::systems::Systems;
 use crate::workload_set::{GroupData, WorkloadSet, only_reads};
-use dyno_engine::loading::{self, LoadError, Loading};
+use dyno_engine::loading::{self, Loading, LoadingError};
 use dyno_engine::workload::DataSet;
 use dyno_host::HostError;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
@@ -110,9 +110,9 @@ impl<'a> DataSetup<'a, '_> {
         let names = own.map_or_else(Vec::new, names);
         let disks = self.systems.disks.clone();
         let experiment = self.systems.plan.name.clone();
-        let mut load = |ready: &Ready, listener: &mut dyn Listener| {
+        let mut load_data = |ready: &ReadySystem, listener: &mut dyn Listener| {
             let loaded = match own {
-                Some(own) => loader.load(ready, &[(ready.target(), own)], listener),
+                Some(own) => loader.load_data(ready, &[(ready.target(), own)], listener),
                 None => loader.load_databases(&experiment, ready, data, listener),
             };
             loaded.map_err(|missing| match disks.full_now() {
@@ -125,7 +125,7 @@ impl<'a> DataSetup<'a, '_> {
             &fingerprint,
             &names,
             listener,
-            &mut load,
+            &mut load_data,
         )?;
         Ok(time.into())
     }
@@ -158,10 +158,10 @@ impl<'a> DataSetup<'a, '_> {
         }
         let (loader, disks) = (self.loader(), self.systems.disks.clone());
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = loader.load(ready, &targets, listener);
+        let time = loader.load_data(ready, &targets, listener);
         if data.is_created_once() {
             // dyno also owns the tables created before a failure, and their names are now known.
-            self.systems.claimed(system, Ready::adopt).map_err(Missing::trial)?;
+            self.systems.claimed(system, ReadySystem::adopt).map_err(Missing::trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
             (Missing::Trial(reason), Some((folder, free, total))) => {
@@ -183,12 +183,12 @@ impl<'a> DataSetup<'a, '_> {
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let began = Instant::now();
-        self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::trial)?;
+        self.systems.claimed(system, ReadySystem::work_in_copy).map_err(Missing::trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
         let target = ready.target();
         for setup in data.setups() {
             let rejected = setup
-                .create(&target, self.interrupts.count())
+                .create(&target, self.interrupts.counter())
                 .and_then(|()| setup.update_statistics(&target))
                 .map_err(|failure| failed(&failure))?;
             loading::report_rejected(rejected, listener);
@@ -203,7 +203,7 @@ impl<'a> DataSetup<'a, '_> {
         let mut names = names(data);
         if data.database.is_none() && data.is_created_once() {
             names.push(EVERYTHING.to_owned());
-            let remove = |target: &Target| data.remove(target, self.interrupts.count());
+            let remove = |target: &Target| data.remove(target, self.interrupts.counter());
             let cleared =
                 self.systems.claimed(system, |ready, options| ready.clear(&remove, options));
             cleared.map_err(Missing::trial)?;
@@ -246,7 +246,7 @@ impl DataLoader<'_> {
     fn load_databases(
         self,
         experiment: &str,
-        ready: &Ready,
+        ready: &ReadySystem,
         data: &WorkloadSet,
         listener: &mut dyn Listener,
     ) -> Result<Duration, Missing> {
@@ -268,32 +268,32 @@ impl DataLoader<'_> {
             databases.record_tables(&base, name, &names(data), &options)?;
             targets.push((databases.target(&base, Some(name)), data));
         }
-        let time = self.load(ready, &targets, listener)?;
+        let time = self.load_data(ready, &targets, listener)?;
         databases.adopt_all(&base, &options)?;
         Ok(time)
     }
 
     /// Loads data sets one after another; returns the total time.
-    fn load(
+    fn load_data(
         self,
-        ready: &Ready,
+        ready: &ReadySystem,
         targets: &[(Target, &GroupData)],
         listener: &mut dyn Listener,
     ) -> Result<Duration, Missing> {
         let began = Instant::now();
         for (target, data) in targets {
-            let interrupts = self.interrupts.count();
+            let interrupts = self.interrupts.counter();
             let loading = Loading { trial: &self.trial.id, target, data: *data, interrupts };
             let loaded = match self.distributed {
-                Some(generators) => generators.load(&loading, data, listener),
-                None => loading::load(&loading, listener).map_err(LoadError::from),
+                Some(generators) => generators.load_data(&loading, data, listener),
+                None => loading::load_data(&loading, listener).map_err(LoadingError::from),
             };
             if let Err(error) = loaded {
                 let missing = match error {
-                    LoadError::Failed(failure) => failed(&failure),
-                    LoadError::Generator(reason) => Missing::Trial(reason),
+                    LoadingError::Failed(failure) => failed(&failure),
+                    LoadingError::Generator(reason) => Missing::Trial(reason),
                 };
-                return Err(match (missing, ready.ending()) {
+                return Err(match (missing, ready.end_reason()) {
                     (Missing::Trial(_), Some(reason)) => Missing::System(reason),
                     (missing, _) => missing,
                 });

@@ -1,7 +1,7 @@
 //! Injects the faults of a trial at their times, on a separate thread during the measurement, and
 //! repairs the system afterwards.
 
-use crate::system::Ready;
+use crate::system::ReadySystem;
 use dyno_engine::random::{Random, Stream, trial_seed};
 use dyno_engine::{NodeState, RepairedNodes};
 use dyno_host::hooks::environment;
@@ -52,7 +52,11 @@ impl Faults {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub(crate) fn of(plan: &Plan, trial: &Trial, ready: &Ready) -> Result<Option<Self>, String> {
+    pub(crate) fn of(
+        plan: &Plan,
+        trial: &Trial,
+        ready: &ReadySystem,
+    ) -> Result<Option<Self>, String> {
         let configuration = plan.configuration(trial);
         let planned: Vec<FaultPlan> = plan.faults_of(configuration.system).cloned().collect();
         if planned.is_empty() {
@@ -73,8 +77,9 @@ impl Faults {
             fault_proxies: Arc::clone(&fault_proxies),
         };
         let (clock, epoch) = channel();
-        let thread =
-            std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&epoch));
+        let thread = std::thread::Builder::new()
+            .name("faults".to_owned())
+            .spawn(move || maker.inject_all(&epoch));
         let thread =
             thread.map_err(|error| format!("cannot start the thread for faults: {error}"))?;
         Ok(Some(Self {
@@ -151,7 +156,7 @@ fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, 
 
 impl FaultInjector {
     /// Waits for the clients to start, then for the time of each fault.
-    fn work(&self, clock: &Receiver<Instant>) -> Vec<FaultRecord> {
+    fn inject_all(&self, clock: &Receiver<Instant>) -> Vec<FaultRecord> {
         let Ok(epoch) = clock.recv() else { return Vec::new() };
         let opens = epoch + Duration::from(self.warmup);
         let mut made = Vec::new();
@@ -242,7 +247,7 @@ mod tests {
             nodes: Arc::new(Vec::new()),
             fault_proxies: Arc::new(Vec::new()),
         };
-        let made = maker.work(&epoch);
+        let made = maker.inject_all(&epoch);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
         assert_eq!(failed, [Some("the measurement had already ended"); 2]);
     }

@@ -591,7 +591,7 @@ impl<'p> SystemCheck<'p, '_> {
         let sessions = probe::foreign_sessions(target)?;
         if let Some(first) = sessions.first() {
             let (user, from) = (first.user.clone(), first.from.clone());
-            self.tell(Obstacle::OtherSessions { number: sessions.len(), user, from });
+            self.tell(Obstacle::OtherSessions { sessions: sessions.len(), user, from });
         }
         if probe::is_replicated(target)? {
             self.tell(Obstacle::Replicates);

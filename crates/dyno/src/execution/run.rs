@@ -99,7 +99,7 @@ pub(crate) fn run(
     });
     drop(push);
     drop(display);
-    let written = writer.settle();
+    let written = writer.flush();
     // A report of the stored results is useful even if writing failed early.
     let shown = show_report(&folder, arguments, printer);
     let resumable = |error: StoreError| {
@@ -116,12 +116,12 @@ pub(crate) fn run(
     }
     let is_cut = interrupts.is_requested() || !outcome.cut.is_empty();
     if is_cut && !outcome.is_complete() {
-        let (measured, trials) = (outcome.measured, outcome.planned);
+        let (measured, trials) = (outcome.measured_trials, outcome.planned);
         let cut = &outcome.cut;
         printer.warning(&note_text(&Note::Unfinished { measured, trials, cut, command: &command }));
     }
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
-    if outcome.measured > 0 && !outcome.has_commits {
+    if outcome.measured_trials > 0 && !outcome.has_commits {
         printer.warning(&note_text(&Note::NothingCommitted));
     } else if outcome.is_complete() && !has_valid && outcome.unmet + outcome.undecided == 0 {
         printer.warning(&note_text(&Note::NothingValid));
@@ -214,7 +214,7 @@ fn show_report(
     arguments: &RunArguments,
     printer: Printer,
 ) -> Result<ReportModel, Failure> {
-    let model = dyno_analysis::load(folder)?;
+    let model = dyno_analysis::read_model(folder)?;
     if arguments.json {
         write_report(&model, folder, arguments.language.lang)?;
         printer.result(&dyno_report::render(&model, Format::Json, arguments.language.lang))?;
@@ -252,7 +252,8 @@ fn exit_code(
 ) -> u8 {
     if is_interrupted {
         exit_code::INTERRUPTED
-    } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
+    } else if outcome.measured_trials == 0 && outcome.cut.is_empty() && outcome.system_failures > 0
+    {
         exit_code::SERVER_FAILED
     } else if limits == Some(LimitVerdict::Failed) || outcome.unmet > 0 {
         exit_code::WORSE
@@ -272,14 +273,20 @@ mod tests {
 
     #[test]
     fn the_exit_code_tells_the_worst_of_what_happened() {
-        let done = Tally { measured: 3, planned: 3, has_commits: true, ..Tally::default() };
-        let short = || Tally { measured: 2, planned: 3, has_commits: true, ..Tally::default() };
+        let done = Tally { measured_trials: 3, planned: 3, has_commits: true, ..Tally::default() };
+        let short =
+            || Tally { measured_trials: 2, planned: 3, has_commits: true, ..Tally::default() };
         let dead = || Tally { planned: 3, system_failures: 1, ..Tally::default() };
         let (held, open, broken) =
             (Some(LimitVerdict::Passed), Some(LimitVerdict::Undecided), Some(LimitVerdict::Failed));
         let unmet = Tally { unmet: 3, planned: 3, ..Tally::default() };
-        let undecided =
-            Tally { measured: 1, undecided: 2, planned: 3, has_commits: true, ..Tally::default() };
+        let undecided = Tally {
+            measured_trials: 1,
+            undecided: 2,
+            planned: 3,
+            has_commits: true,
+            ..Tally::default()
+        };
         let after = |end: SearchEnd| {
             let mut tally = Tally { planned: 1, ..Tally::default() };
             tally.without_load(&end);

@@ -33,7 +33,7 @@ const WARMUP_FOR_TRIES: Nanos = Nanos(2_000_000_000);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Trials measured completely, including those of an earlier part of the run.
-    pub(crate) measured: usize,
+    pub(crate) measured_trials: usize,
     /// Trials with results that an interrupt or their system cut short.
     pub(crate) cut: Vec<String>,
     /// Trials without results.
@@ -53,7 +53,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// True when every trial was measured.
     pub(crate) fn is_complete(&self) -> bool {
-        self.measured + self.unmet + self.undecided == self.planned
+        self.measured_trials + self.unmet + self.undecided == self.planned
     }
 
     /// Counts a search that ended without a load that passes.
@@ -68,7 +68,7 @@ impl Tally {
     fn add(&mut self, trial: &Trial, record: &TrialRecord) {
         self.has_commits |= record.has_committed();
         match record.is_whole() {
-            true => self.measured += 1,
+            true => self.measured_trials += 1,
             false => self.cut.push(trial.id.clone()),
         }
     }
@@ -94,8 +94,9 @@ pub(crate) fn run(
     screen: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Tally {
-    let (measured, planned) = (done.len(), plan.trials.len());
-    let mut tally = Tally { measured, planned, has_commits: measured > 0, ..Tally::default() };
+    let (measured_trials, planned) = (done.len(), plan.trials.len());
+    let mut tally =
+        Tally { measured_trials, planned, has_commits: measured_trials > 0, ..Tally::default() };
     Listeners(vec![&mut *writer, &mut *screen]).event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -125,7 +126,7 @@ pub(crate) fn run(
         let system = plan.configuration(trial).system;
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
         let configuration = plan.configuration(trial);
-        let measured = match configuration.load.find {
+        let outcome = match configuration.load.find {
             None => measure(plan, trial, configuration, systems, listener, interrupts),
             Some(ref search) => searches.run(
                 search,
@@ -137,11 +138,11 @@ pub(crate) fn run(
                 },
             ),
         };
-        if measured.is_err() && interrupts.is_requested() {
+        if outcome.is_err() && interrupts.is_requested() {
             // The interrupt caused the failure of the current trial.
             break;
         }
-        if settle(measured, trial, system, &mut tally, systems, listener).is_break() {
+        if finish_trial(outcome, trial, system, &mut tally, systems, listener).is_break() {
             break;
         }
     }
@@ -150,15 +151,15 @@ pub(crate) fn run(
 
 /// Counts the outcome of a trial, reports it, and stops its system where necessary. Breaks when
 /// nothing more can be measured.
-fn settle(
-    measured: Result<TrialRecord, Missing>,
+fn finish_trial(
+    outcome: Result<TrialRecord, Missing>,
     trial: &Trial,
     system: usize,
     tally: &mut Tally,
     systems: &mut Systems<'_>,
     listener: &mut dyn Listener,
 ) -> ControlFlow<()> {
-    match measured {
+    match outcome {
         Ok(record) => {
             tally.add(trial, &record);
             let has_failed = record.end == TrialEnd::System;
@@ -220,7 +221,10 @@ fn measure(
     let set = WorkloadSet::new(plan, configuration).map_err(Missing::trial)?;
     let fleet = match configuration.load.generators {
         Some(_) => Some(
-            systems.fleets.take(plan, interrupts).map_err(|reason| Missing::Run(reason.into()))?,
+            systems
+                .idle_fleet
+                .take(plan, interrupts)
+                .map_err(|reason| Missing::Run(reason.into()))?,
         ),
         None => None,
     };
@@ -250,8 +254,8 @@ fn measure(
     let trigger = watch.trigger();
     let expected = ExpectedFaults::of(plan.faults_of(system).map(|fault| fault.action));
     let full = || if expected == ExpectedFaults::FullDisk { None } else { disks.full() };
-    let ending = || ready.ending().or_else(|| ready.path_exit(network_path)).or_else(full);
-    let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
+    let end_reason = || ready.end_reason().or_else(|| ready.path_exit(network_path)).or_else(full);
+    let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.counter());
     // Canned replies have no data that could be damaged.
     let keeps_data = plan.system(trial).engine().keeps_data();
     let members =
@@ -277,7 +281,7 @@ fn measure(
     input.load.shares_machine = ready.shares_machine();
     // Tries would warm up a system that is to be measured cold.
     input.load.measured_workers = (load.warmup >= WARMUP_FOR_TRIES).then_some(measured_workers);
-    input.load.is_dead = &ending;
+    input.load.is_dead = &end_reason;
     input.load.expected = expected;
     input.load.tolerated_failures = plan.tolerated_failures(trial.configuration);
     let faults = Faults::of(plan, trial, ready).map_err(Missing::trial)?;
@@ -286,13 +290,13 @@ fn measure(
     let mut clock = faults.as_ref().map(Faults::clock);
     let mut listeners = Listeners(vec![&mut watch]);
     listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));
-    let generators = distributed.map(|distributed| distributed.measured(&input));
+    let generators = distributed.map(|distributed| distributed.of_measured_groups(&input));
     input.generators = generators.as_ref().map(|it| it as &dyn Generators);
     let own = own.into_iter().map(|member| member.workload).collect();
-    let measured = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {
+    let outcome = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {
         AnyWorkload::run(own, &TrialInput { barrier, ..input.clone() }, listener)
     });
-    let measured = measured.map(|mut record| {
+    let outcome = outcome.map(|mut record| {
         record.server_version = ready.version().to_string();
         watch.finish(&mut record, &configuration.load);
         // Clients may give up before dyno notices that the server died, and dyno gets no notice
@@ -302,20 +306,20 @@ fn measure(
         }
         record
     });
-    let measured = measured.map_err(|error| missing(error, ending));
+    let measured = outcome.map_err(|error| missing(error, end_reason));
     if let Some(fleet) = fleet.filter(|_| measured.is_ok()) {
-        systems.fleets.keep(fleet);
+        systems.idle_fleet.keep(fleet);
     }
     systems.check_after(system, &marks, measured, listener)
 }
 
-/// Why a trial was not measured; `ending` tells how its system ended, if it did.
-fn missing(error: TrialError, ending: impl Fn() -> Option<Reason>) -> Missing {
+/// Why a trial was not measured; `end_reason` tells how its system ended, if it did.
+fn missing(error: TrialError, end_reason: impl Fn() -> Option<Reason>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason),
         TrialError::ThreadsStillRunning(reason) => Missing::Run(reason),
-        other => match ending() {
+        other => match end_reason() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.into()),
         },

@@ -26,18 +26,20 @@ impl ClientWork {
         &self,
         (targets, spare): (&[Target], usize),
         input: &LoadInput<'_>,
-        ready: impl FnOnce() -> Result<Start, TrialError>,
+        common_start: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<PartialResult, TrialError> {
         match self {
             Self::Workload(work) => {
                 let all = work.workloads().map_err(|reason| TrialError::Failed(reason.into()))?;
-                AnyWorkload::run_subset(all, (targets, spare), input, ready, listener)
+                AnyWorkload::run_subset(all, (targets, spare), input, common_start, listener)
             }
-            Self::Script(work) => work.run_subset(targets, input, ready, listener, Arc::new(say)),
+            Self::Script(work) => {
+                work.run_subset(targets, input, common_start, listener, Arc::new(say))
+            }
             Self::Pgbench(work) => {
-                work.run_subset(targets, input, ready, listener, Arc::new(Messages(say)))
+                work.run_subset(targets, input, common_start, listener, Arc::new(Messages(say)))
             }
         }
     }

@@ -44,9 +44,9 @@ const OUTPUT_LINES: usize = 5;
 
 /// The generators of a run, if it has any.
 #[derive(Default)]
-pub(crate) struct Fleets(Option<Fleet>);
+pub(crate) struct IdleFleet(Option<Fleet>);
 
-impl Fleets {
+impl IdleFleet {
     /// The fleet of a plan, started if there is none.
     ///
     /// # Errors
@@ -55,8 +55,8 @@ impl Fleets {
         match self.0.take() {
             Some(fleet) => Ok(fleet),
             None => {
-                let (number, groups) = (plan.most_generators(), 1 + plan.background().len());
-                Fleet::launch(&plan.launcher, FleetSize { number, groups }, interrupts)
+                let (generators, groups) = (plan.most_generators(), 1 + plan.background().len());
+                Fleet::launch(&plan.launcher, FleetSize { generators, groups }, interrupts)
             }
         }
     }
@@ -79,7 +79,7 @@ pub(crate) struct Fleet {
 /// count as one.
 #[derive(Clone, Copy)]
 pub(super) struct FleetSize {
-    pub(super) number: u32,
+    pub(super) generators: u32,
     pub(super) groups: usize,
 }
 
@@ -138,8 +138,8 @@ impl Launched {
     }
 
     /// How it ended, if it has, with the end of its output.
-    fn ending(&self) -> Option<Reason> {
-        let reason = Box::new(self.supervisor.ending()?);
+    fn end_reason(&self) -> Option<Reason> {
+        let reason = Box::new(self.supervisor.end_reason()?);
         let output = last_lines(&self.output);
         Some(match self.generator {
             Some(_) => Reason::ProcessEnded { reason, output },
@@ -178,7 +178,7 @@ impl Fleet {
         let (listener, address) = listen(plan)
             .map_err(|reason| format!("the coordinator cannot listen for generators: {reason}"))?;
         let credentials = JoinCredentials::new(address, key);
-        let commands = launch::commands(plan, expected.number, &credentials)?;
+        let commands = launch::commands(plan, expected.generators, &credentials)?;
         let launches =
             commands.into_iter().map(Launched::new).collect::<Result<Vec<_>, String>>()?;
         Self::gather(&listener, secured, &credentials.token, expected, launches, interrupts)
@@ -193,12 +193,12 @@ impl Fleet {
         listener: &TcpListener,
         secured: Arc<ServerConfig>,
         token: &str,
-        FleetSize { number, groups }: FleetSize,
+        FleetSize { generators, groups }: FleetSize,
         launches: Vec<Launched>,
         interrupts: &Interrupts,
     ) -> Result<Self, String> {
         let (senders, events): (Vec<_>, Vec<_>) = (0..groups).map(|_| channel()).unzip();
-        let waiting = Waiting { secured, number, token: token.to_owned(), launches };
+        let waiting = Waiting { secured, generators, token: token.to_owned(), launches };
         let (members, launches) = waiting.all(listener, &senders, interrupts)?;
         let events = events.into_iter().map(Mutex::new).collect();
         Ok(Self { members, events, launches: Mutex::new(launches) })
@@ -214,14 +214,14 @@ impl Fleet {
         group: u32,
         wait: Duration,
     ) -> Result<Option<(usize, GeneratorEvent)>, TrialError> {
-        let lost = |number: usize, reason: Reason| {
-            let name = self.members[number].summary().name();
+        let lost = |index: usize, reason: Reason| {
+            let name = self.members[index].summary().name();
             Err(TrialError::Failed(Reason::GeneratorLost { name, reason: Box::new(reason) }))
         };
         let events = lock(&self.events[group as usize]);
         let event = match events.recv_timeout(wait) {
-            Ok((number, GeneratorEvent::Lost(reason))) => {
-                return lost(number, self.ending(number).unwrap_or(reason));
+            Ok((index, GeneratorEvent::Lost(reason))) => {
+                return lost(index, self.end_reason_of(index).unwrap_or(reason));
             }
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
@@ -231,7 +231,7 @@ impl Fleet {
         };
         // Generators may survive the launcher that started them all, but nothing would end them.
         let of_all = |it: &&Launched| it.generator.is_none();
-        let Some(ending) = lock(&self.launches).iter().find(of_all).and_then(Launched::ending)
+        let Some(reason) = lock(&self.launches).iter().find(of_all).and_then(Launched::end_reason)
         else {
             return Ok(event);
         };
@@ -239,24 +239,24 @@ impl Fleet {
         let deadline = Instant::now() + LAUNCHER_EXIT_LIMIT;
         loop {
             match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((number, GeneratorEvent::Lost(_))) => return lost(number, ending),
+                Ok((index, GeneratorEvent::Lost(_))) => return lost(index, reason),
                 Ok(_) => {}
-                Err(_) => return Err(TrialError::Failed(Reason::AllGeneratorsLost(ending.into()))),
+                Err(_) => return Err(TrialError::Failed(Reason::AllGeneratorsLost(reason.into()))),
             }
         }
     }
 
     /// How the process of a lost generator, or its launcher, ended, if that becomes known soon.
-    fn ending(&self, number: usize) -> Option<Reason> {
+    fn end_reason_of(&self, index: usize) -> Option<Reason> {
         let launches = lock(&self.launches);
-        let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == number);
+        let is_own = |it: &&Launched| it.generator.is_none_or(|own| own as usize == index);
         let own = launches.iter().find(is_own)?;
         let deadline =
             Instant::now() + if own.generator.is_some() { EXIT_LIMIT } else { LAUNCHER_EXIT_LIMIT };
         loop {
-            match own.ending() {
+            match own.end_reason() {
                 None if Instant::now() < deadline => std::thread::sleep(PAUSE),
-                ending => return ending,
+                end_reason => return end_reason,
             }
         }
     }
@@ -319,7 +319,7 @@ fn advice(plan: &LauncherPlan, address: &str) -> String {
 /// A coordinator whose generators have yet to join.
 struct Waiting {
     secured: Arc<ServerConfig>,
-    number: u32,
+    generators: u32,
     token: String,
     launches: Vec<Launched>,
 }
@@ -337,7 +337,8 @@ impl Waiting {
     ) -> Result<(Vec<GeneratorHandle>, Vec<Launched>), String> {
         let (sender, arrivals) = channel::<Result<JoinedGenerator, String>>();
         let began = Instant::now();
-        let mut members: Vec<Option<GeneratorHandle>> = (0..self.number).map(|_| None).collect();
+        let mut members: Vec<Option<GeneratorHandle>> =
+            (0..self.generators).map(|_| None).collect();
         let mut refused = None;
         while members.iter().any(Option::is_none) {
             if interrupts.is_requested() {
@@ -372,7 +373,7 @@ impl Waiting {
             for launched in &self.launches {
                 let is_missing =
                     launched.generator.is_none_or(|number| members[number as usize].is_none());
-                if let Some(ending) = launched.ending().filter(|_| is_missing) {
+                if let Some(ending) = launched.end_reason().filter(|_| is_missing) {
                     let who = launched
                         .generator
                         .map_or("the launcher".to_owned(), |number| format!("generator {number}"));
@@ -381,7 +382,7 @@ impl Waiting {
             }
             let limit = self.launches.iter().map(|it| it.join_limit).max().unwrap_or(JOIN_LIMIT);
             if began.elapsed() > limit {
-                let (number, limit) = (self.number, limit.as_secs());
+                let (number, limit) = (self.generators, limit.as_secs());
                 let first =
                     self.launches.first().map(|it| last_lines(&it.output)).unwrap_or_default();
                 return Err(format!(

@@ -7,11 +7,13 @@
 use super::generator_handle::SILENCE;
 use super::launch::{COORDINATOR, JoinCredentials, KEY, RANK, TOKEN};
 use super::link::Link;
-use super::message::{CoordinatorMessage, GeneratorAssignment, GeneratorMessage, Hello, LoadOrder};
+use super::message::{
+    CoordinatorMessage, GeneratorAssignment, GeneratorMessage, Hello, LoadingOrder,
+};
 use super::secure;
 use crate::failure::Failure;
 use dyno_drivers::open_files::raise_limit;
-use dyno_engine::loading::{LoadReport, Loading, load_ranges};
+use dyno_engine::loading::{Loading, LoadingReport, load_ranges};
 use dyno_engine::{GeneratorReport, LoadInput, Start, TrialError};
 use dyno_model::event::{CommitActivity, Event, Listener, Phase};
 use dyno_model::exit_code;
@@ -63,7 +65,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
         connect(&credentials).map_err(|text| Failure::new(exit_code::RUN_INCOMPLETE, text))?;
     link.trust();
     let shared = Arc::new(Shared::default());
-    let (reports, outgoing) = channel();
+    let (sender, outgoing) = channel();
     let (incoming, orders) = channel();
     let watched = Arc::clone(&shared);
     thread::spawn(move || {
@@ -80,11 +82,11 @@ pub(crate) fn generator() -> Result<u8, Failure> {
             CoordinatorMessage::Assign(assignment) => {
                 let (go, start) = channel();
                 waiting.push(go);
-                let reports = Reports(assignment.group, reports.clone());
+                let sender = ReportSender(assignment.group, sender.clone());
                 let shared = Arc::clone(&shared);
-                let work = move || measure(&assignment, &start, &reports, &shared);
+                let run_group = move || measure(&assignment, &start, &sender, &shared);
                 // A thread may have to parse scripts, which needs a larger stack.
-                let thread = thread::Builder::new().stack_size(SCRIPT_STACK).spawn(work);
+                let thread = thread::Builder::new().stack_size(SCRIPT_STACK).spawn(run_group);
                 threads.push(thread.map_err(|error| {
                     let text = format!("a thread cannot be started: {error}");
                     Failure::new(exit_code::RUN_INCOMPLETE, text)
@@ -97,7 +99,7 @@ pub(crate) fn generator() -> Result<u8, Failure> {
                 });
             }
             CoordinatorMessage::Load(order) => {
-                load(&order, &Reports(0, reports.clone()), &shared.interrupts);
+                load_ranges_of_order(&order, &ReportSender(0, sender.clone()), &shared.interrupts);
             }
             _ => {}
         }
@@ -112,12 +114,12 @@ pub(crate) fn generator() -> Result<u8, Failure> {
 fn measure(
     assignment: &GeneratorAssignment,
     start: &Receiver<u64>,
-    reports: &Reports,
+    sender: &ReportSender,
     shared: &Shared,
 ) {
-    let measured =
-        catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, reports, shared)));
-    let report = match measured {
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| run_assignment(assignment, start, sender, shared)));
+    let report = match outcome {
         Ok(Ok(report)) => report,
         Ok(Err(error)) => GeneratorReport::Failed(error.into()),
         Err(_) => GeneratorReport::Failed("its thread panicked; this is a bug of dyno".into()),
@@ -127,16 +129,16 @@ fn measure(
     if let Some((Some(cause), false)) =
         start.as_ref().map(|(it, reported)| (it.stopped(), *reported))
     {
-        reports.send(GeneratorReport::Stopped(cause.clone()));
+        sender.send(GeneratorReport::Stopped(cause.clone()));
     }
-    reports.send(report);
+    sender.send(report);
 }
 
 /// Reports about a client group.
 #[derive(Clone)]
-pub(super) struct Reports(pub(super) u32, pub(super) Sender<(u32, GeneratorReport)>);
+pub(super) struct ReportSender(pub(super) u32, pub(super) Sender<(u32, GeneratorReport)>);
 
-impl Reports {
+impl ReportSender {
     fn send(&self, report: GeneratorReport) {
         let _ = self.1.send((self.0, report));
     }
@@ -223,7 +225,7 @@ fn open(address: &str) -> io::Result<TcpStream> {
 /// Holds the connection until it breaks, or until the coordinator is silent.
 fn serve(
     link: &mut Link,
-    reports: &Receiver<(u32, GeneratorReport)>,
+    outgoing: &Receiver<(u32, GeneratorReport)>,
     orders: &Sender<CoordinatorMessage>,
     shared: &Shared,
 ) -> io::Result<()> {
@@ -237,7 +239,7 @@ fn serve(
             }
         }
         loop {
-            match reports.try_recv() {
+            match outgoing.try_recv() {
                 Ok((group, report)) => {
                     link.send(&GeneratorMessage::Report(group, Box::new(report)))?;
                 }
@@ -280,10 +282,10 @@ fn origin() -> Instant {
 pub(super) fn run_assignment(
     assignment: &GeneratorAssignment,
     start: &Receiver<u64>,
-    reports: &Reports,
+    sender: &ReportSender,
     shared: &Shared,
 ) -> Result<GeneratorReport, TrialError> {
-    let GeneratorAssignment { name, load, work, .. } = assignment;
+    let GeneratorAssignment { name, load, client_work, .. } = assignment;
     let targets: Vec<Target> = assignment.targets.iter().cloned().map(Target::from).collect();
     let input = LoadInput::new(name, assignment.clients, load, assignment.seed, &shared.interrupts);
     let input = LoadInput {
@@ -293,8 +295,8 @@ pub(super) fn run_assignment(
         shares_machine: assignment.servers_boot == Some(boot_id()),
         ..input.of_generator(assignment.generator, assignment.generators)
     };
-    let ready = || {
-        reports.send(GeneratorReport::Ready);
+    let common_start = || {
+        sender.send(GeneratorReport::Ready);
         let at = start.recv().map_err(|_| TrialError::Interrupted)?;
         if at <= clock() {
             let late = Duration::from_nanos(clock() - at).as_millis();
@@ -305,30 +307,35 @@ pub(super) fn run_assignment(
         lock(&shared.starts).insert(assignment.group, (start.clone(), false));
         Ok(start)
     };
-    let mut listener = reports.clone();
-    let own = reports.clone();
+    let mut listener = sender.clone();
+    let own = sender.clone();
     let say = move |text: &str| own.send(GeneratorReport::Message(text.to_owned()));
-    let result =
-        work.run_subset((&targets, assignment.spare), &input, ready, &mut listener, say)?;
+    let result = client_work.run_subset(
+        (&targets, assignment.spare),
+        &input,
+        common_start,
+        &mut listener,
+        say,
+    )?;
     Ok(GeneratorReport::Done(Box::new(result)))
 }
 
 /// Loads ranges of the rows of a data set.
-fn load(order: &LoadOrder, reports: &Reports, interrupts: &AtomicUsize) {
-    let LoadOrder { name, target, source, ranges, loaders } = order;
+fn load_ranges_of_order(order: &LoadingOrder, sender: &ReportSender, interrupts: &AtomicUsize) {
+    let LoadingOrder { name, target, source, ranges, loaders } = order;
     let target = Target::from(target.clone());
-    let report = |report| reports.send(GeneratorReport::Loading(report));
+    let report = |report| sender.send(GeneratorReport::Loading(report));
     let loaded = source.data().map_err(Reason::from).and_then(|data| {
         let loading = Loading { trial: name, target: &target, data: &data, interrupts };
         load_ranges(&loading, ranges, *loaders, report).map_err(Reason::DataNotLoaded)
     });
     if let Err(reason) = loaded {
-        report(LoadReport::Failed(reason));
+        report(LoadingReport::Failed(reason));
     }
 }
 
 /// Sends intervals, and how many clients are ready, to the coordinator.
-impl Listener for Reports {
+impl Listener for ReportSender {
     fn event(&mut self, event: &Event) {
         if let Event::Progress { phase: Phase::Connecting, done, .. } = event {
             self.send(GeneratorReport::Connected(*done as u32));

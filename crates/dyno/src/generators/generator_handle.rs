@@ -35,7 +35,7 @@ pub(super) enum GeneratorEvent {
 /// A generator that has joined.
 #[derive(Debug)]
 pub(super) struct GeneratorHandle {
-    pub(super) number: u32,
+    pub(super) generator: u32,
     /// Its machine.
     pub(super) host: String,
     pub(super) clock: Arc<Mutex<Clock>>,
@@ -46,7 +46,7 @@ impl GeneratorHandle {
     /// Begins to serve a connection; `number` is the generator's. The coordinator of each client
     /// group receives its events.
     pub(super) fn new(
-        number: usize,
+        generator: usize,
         host: String,
         mut link: Link,
         origin: Instant,
@@ -58,23 +58,23 @@ impl GeneratorHandle {
         std::thread::spawn(move || {
             let report = |group: u32, report| {
                 if let Some(events) = events.get(group as usize) {
-                    let _ = events.send((number, GeneratorEvent::Report(report)));
+                    let _ = events.send((generator, GeneratorEvent::Report(report)));
                 }
             };
             if let Err(error) = serve(&mut link, &taken, &shared, &report) {
                 for events in events {
-                    let _ = events.send((number, GeneratorEvent::Lost(reason_of(&error))));
+                    let _ = events.send((generator, GeneratorEvent::Lost(reason_of(&error))));
                 }
             }
         });
-        Self { number: number as u32, host, clock, orders }
+        Self { generator: generator as u32, host, clock, orders }
     }
 
     /// What is known of it before its result.
     pub(super) fn summary(&self) -> GeneratorSummary {
         let clock = lock(&self.clock);
         GeneratorSummary {
-            number: self.number,
+            number: self.generator,
             host: self.host.clone(),
             clock_uncertainty: Nanos::from(clock.error()),
             clock_drift: clock.drift(),

@@ -83,7 +83,7 @@ pub(super) struct LaunchCommand {
 /// When this program's own path is unknown.
 pub(super) fn commands(
     plan: &LauncherPlan,
-    number: u32,
+    generators: u32,
     credentials: &JoinCredentials,
 ) -> Result<Vec<LaunchCommand>, String> {
     let own = || {
@@ -118,7 +118,7 @@ pub(super) fn commands(
             generator: Some(rank),
             join_limit: JOIN_LIMIT,
         };
-        (0..number).map(one).collect()
+        (0..generators).map(one).collect()
     };
     let all = |text: String| LaunchCommand {
         line: in_shell(format!("exec {text}")),
@@ -145,22 +145,22 @@ pub(super) fn commands(
             let job = format!("dyno-{}", &token()[..16]);
             let at_end = Some(in_shell(format!("exec scancel --quiet --name={job}")));
             let text = format!(
-                "srun --job-name={job} --ntasks={number} --kill-on-bad-exit=1 --export=ALL \
+                "srun --job-name={job} --ntasks={generators} --kill-on-bad-exit=1 --export=ALL \
                  --input=none {generator}"
             );
             vec![LaunchCommand { at_end, ..all(text) }]
         }
         LauncherKind::Mpi => vec![all(format!(
-            "mpirun -n {number} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
+            "mpirun -n {generators} -x {COORDINATOR} -x {KEY} -x {TOKEN} {generator}"
         ))],
         LauncherKind::Kubernetes => {
-            let (line, at_end) = kubernetes_job(plan, number, own()?, &program);
+            let (line, at_end) = kubernetes_job(plan, generators, own()?, &program);
             let join_limit = PODS_JOIN_LIMIT;
             vec![LaunchCommand { line, at_end: Some(at_end), join_limit, ..all(String::new()) }]
         }
         LauncherKind::Ssh => {
             let hosts = &plan.hosts;
-            (0..number)
+            (0..generators)
                 .map(|rank| {
                     tunnel(&hosts[rank as usize % hosts.len()], rank, &generator, credentials)
                 })
@@ -176,7 +176,7 @@ pub(super) fn commands(
 /// of a coordinator does not have.
 fn kubernetes_job(
     plan: &LauncherPlan,
-    number: u32,
+    generators: u32,
     own: String,
     program: &str,
 ) -> (Vec<String>, Vec<String>) {
@@ -184,7 +184,7 @@ fn kubernetes_job(
     let job = [own, "kubernetes-job".to_owned(), format!("--name={name}")];
     let given = |option: &str, value: Option<String>| value.map(|it| format!("--{option}={it}"));
     let options = [
-        given("generators", Some(number.to_string())),
+        given("generators", Some(generators.to_string())),
         given("program", Some(program.to_owned())),
         given("cpus", plan.cpus.map(|cpus| cpus.to_string())),
         given("memory", plan.memory.clone()),

@@ -60,7 +60,7 @@ pub(super) enum CoordinatorMessage {
     /// Some clients of a client group of a trial.
     Assign(Box<GeneratorAssignment>),
     /// Some rows of a data set.
-    Load(Box<LoadOrder>),
+    Load(Box<LoadingOrder>),
     /// All clients begin at this time of the generator's clock.
     Start(u64),
     /// Measuring of this client group ends early.
@@ -97,7 +97,7 @@ pub(super) struct GeneratorAssignment {
     pub(super) expected: ExpectedFaults,
     /// The boot of the machine that the server shares with the coordinator, if it does.
     pub(super) servers_boot: Option<String>,
-    pub(super) work: ClientWork,
+    pub(super) client_work: ClientWork,
     /// Where clients connect, with the spare ones last.
     pub(super) targets: Vec<SentTarget>,
     pub(super) spare: usize,
@@ -105,7 +105,7 @@ pub(super) struct GeneratorAssignment {
 
 /// The rows of a data set that one generator loads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct LoadOrder {
+pub(super) struct LoadingOrder {
     /// Name of the trial that needs the data.
     pub(super) name: String,
     pub(super) target: SentTarget,

@@ -9,7 +9,7 @@
 //! * `launch`: the command lines that start generators; `clock`: how far the clocks of two machines
 //!   are apart; `generator_handle`: the coordinator's end of one connection; `fleet`: all
 //!   generators of a run;
-//! * `load`: data loaded by a fleet; `trial`: a trial with the clients of a fleet, or a load;
+//! * `loading`: data loaded by a fleet; `trial`: a trial with the clients of a fleet, or a load;
 //! * `generator`: the process `dyno generator`.
 
 mod client_work;
@@ -19,7 +19,7 @@ pub(crate) mod generator;
 mod generator_handle;
 mod launch;
 mod link;
-mod load;
+mod loading;
 mod message;
 mod preflight;
 mod secure;
@@ -27,6 +27,6 @@ mod secure;
 mod tests;
 mod trial;
 
-pub(crate) use fleet::Fleets;
+pub(crate) use fleet::IdleFleet;
 pub(crate) use preflight::obstacles;
 pub(crate) use trial::{DistributedTrial, LoadGenerators};

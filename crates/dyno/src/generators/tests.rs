@@ -3,7 +3,7 @@
 //! of statements, four times a second the commits so far.
 
 use super::fleet::{Fleet, FleetSize, listen};
-use super::generator::{self, Reports, Shared, clock, run_assignment};
+use super::generator::{self, ReportSender, Shared, clock, run_assignment};
 use super::launch::{COORDINATOR, JoinCredentials, KEY, TOKEN};
 use super::message::{CoordinatorMessage, GeneratorAssignment, GeneratorMessage};
 use super::secure;
@@ -87,7 +87,7 @@ fn row(generators: u32) -> String {
         .env(NUMBER, generators.to_string())
         .spawn();
     let _child = OtherProcess(child.expect("it can be started"));
-    let expected = FleetSize { number: generators, groups: 1 };
+    let expected = FleetSize { generators, groups: 1 };
     let fleet =
         Fleet::gather(&listener, secured, &token, expected, Vec::new(), &Interrupts::default())
             .expect("all join");
@@ -100,20 +100,20 @@ fn row(generators: u32) -> String {
     let mut input = TrialInput::new(trial.clone(), nodes, clients, load, 1, &count);
     input.is_audited = false;
     let distributed = DistributedTrial::new(&fleet, &plan, configuration);
-    let trial = distributed.measured(&input);
+    let trial = distributed.of_measured_groups(&input);
     input.generators = Some(&trial);
     let mut delays = Delays::default();
     let workload = own.expect("the measured group").workload;
     let record = AnyWorkload::run(vec![workload], &input, &mut delays).expect("it is measured");
     let all = record.generators.expect("there are several");
-    assert_eq!(record.transaction.count, u64::from(generators) * COMMITS * SECONDS);
+    assert_eq!(record.transaction_latency.count, u64::from(generators) * COMMITS * SECONDS);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     let longest = delays.delays.iter().max().map_or(0, Duration::as_millis);
     let last = delays.delays.last().map_or(0, Duration::as_millis);
     format!(
         "| {generators} | {clients} | {:.3} | {} | {longest} | {last} |",
-        all.coordinator_cpu.as_secs_f64() / record.measured.as_secs_f64(),
+        all.coordinator_cpu.as_secs_f64() / record.window_length.as_secs_f64(),
         peak.trim(),
     )
 }
@@ -150,7 +150,7 @@ impl Sent {
         };
         let ((go, orders), (reports, sent)) = (channel(), channel());
         go.send(clock() + SECOND).expect("it is held");
-        let reports = Reports(0, reports);
+        let reports = ReportSender(0, reports);
         let done =
             run_assignment(&few, &orders, &reports, &Shared::default()).expect("it is measured");
         let is_interval = |(_, report)| match report {
@@ -177,8 +177,9 @@ impl Sent {
     fn second(&self, second: u64) -> Vec<u8> {
         let start = second * SECOND;
         let span = |slot| CommitSpan(start + slot * MS + 1_000, start + slot * MS + 900_000);
-        let commits = (0..1_000).map(span).collect();
-        let interval = IntervalRecord { start: Nanos(start), commits, ..self.interval.clone() };
+        let commit_spans = (0..1_000).map(span).collect();
+        let interval =
+            IntervalRecord { start: Nanos(start), commit_spans, ..self.interval.clone() };
         let report = GeneratorReport::Interval(Box::new(interval));
         serde_json::to_vec(&GeneratorMessage::Report(0, Box::new(report))).expect("it is data")
     }
@@ -246,8 +247,8 @@ fn simulate(credentials: &JoinCredentials, shared: &Arc<Shown>) {
         let (Some(start), Some(sent)) = (start, sent.get()) else { continue };
         while !is_done && clock() >= start + (quarters + 1) * SECOND / 4 {
             quarters += 1;
-            let (at, commits) = (quarters * SECOND / 4, quarters * COMMITS / 4);
-            let activity = CommitActivity { at, commits, last: at };
+            let (at, committed) = (quarters * SECOND / 4, quarters * COMMITS / 4);
+            let activity = CommitActivity { at, committed, last: at };
             let _ = link.send(&report(GeneratorReport::Activity(activity)));
             if quarters.is_multiple_of(4) {
                 let second = quarters / 4 - 1;

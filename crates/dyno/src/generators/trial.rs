@@ -42,48 +42,53 @@ impl<'a> DistributedTrial<'a> {
     }
 
     /// The generators of the measured groups.
-    pub(crate) fn measured(self, input: &TrialInput<'_>) -> GroupGenerators<'a> {
+    pub(crate) fn of_measured_groups(self, input: &TrialInput<'_>) -> GroupGenerators<'a> {
         let mut groups = self.plan.groups(self.configuration);
         groups.retain(|group| group.role == GroupRole::Measured);
-        let mut work = WorkloadSpec::of_group(self.plan, self.configuration, &groups[0]);
-        work.groups = groups.iter().map(|group| group.clients.count).collect();
-        self.generators(0, ClientWork::Workload(work), input)
+        let mut spec = WorkloadSpec::of_group(self.plan, self.configuration, &groups[0]);
+        spec.groups = groups.iter().map(|group| group.clients.count).collect();
+        self.generators(0, ClientWork::Workload(spec), input)
     }
 
     /// The generators of a background group.
-    pub(crate) fn background(
+    pub(crate) fn of_background_group(
         self,
         group: &ClientGroup,
         input: &TrialInput<'_>,
     ) -> GroupGenerators<'a> {
         let index = self.configuration.background.iter().position(|it| it.name == group.name);
-        let number = 1 + index.expect("it is a group of this configuration") as u32;
-        let work = WorkloadSpec::of_group(self.plan, self.configuration, group);
-        self.generators(number, ClientWork::Workload(work), input)
+        let group_index = 1 + index.expect("it is a group of this configuration") as u32;
+        let spec = WorkloadSpec::of_group(self.plan, self.configuration, group);
+        self.generators(group_index, ClientWork::Workload(spec), input)
     }
 
     fn generators(
         self,
         group: u32,
-        work: ClientWork,
+        client_work: ClientWork,
         input: &TrialInput<'_>,
     ) -> GroupGenerators<'a> {
         let load = &input.load;
         let generators = |clients| self.configuration.load.generators_for(clients);
-        let number = generators(load.clients.total);
+        let generator_count = generators(load.clients.total);
         let background = self.configuration.background.iter().map(|it| generators(it.clients));
         let nodes = &input.nodes;
         let target =
             |node: &dyno_engine::Node| node.client_target.as_ref().unwrap_or(&node.target).into();
         let targets = nodes.iter().map(target).collect();
         let spare = nodes.iter().filter(|node| node.is_spare).count();
-        let of_trial = background.fold(number, u32::max) as usize;
+        let of_trial = background.fold(generator_count, u32::max) as usize;
         let assignment = GeneratorAssignment {
             group,
             spare,
-            ..GeneratorAssignment::new(load, number, work, targets)
+            ..GeneratorAssignment::new(load, generator_count, client_work, targets)
         };
-        GroupGenerators { fleet: self.fleet, number: number as usize, of_trial, assignment }
+        GroupGenerators {
+            fleet: self.fleet,
+            generators: generator_count as usize,
+            of_trial,
+            assignment,
+        }
     }
 }
 
@@ -92,7 +97,7 @@ impl GeneratorAssignment {
     fn new(
         load: &LoadInput<'_>,
         generators: u32,
-        work: ClientWork,
+        client_work: ClientWork,
         targets: Vec<SentTarget>,
     ) -> Self {
         Self {
@@ -107,7 +112,7 @@ impl GeneratorAssignment {
             growth: None,
             expected: load.expected,
             servers_boot: load.shares_machine.then(boot_id),
-            work,
+            client_work,
             targets,
             spare: 0,
         }
@@ -125,7 +130,7 @@ impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
         load: &DistributedLoad<'_, SysbenchWork>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
-        let work = match &load.work {
+        let client_work = match &load.client_work {
             SysbenchWork::Native(plan) => {
                 let target = load.targets.first().ok_or("there is no server")?;
                 let clients = load.input.clients.total;
@@ -140,7 +145,7 @@ impl GeneratorSource<SysbenchWork> for LoadGenerators<'_> {
             }
             SysbenchWork::Script(script) => ClientWork::Script(script.clone()),
         };
-        self.run(load, work, run)
+        self.run(load, client_work, run)
     }
 }
 
@@ -150,7 +155,7 @@ impl GeneratorSource<PgbenchWork> for LoadGenerators<'_> {
         load: &DistributedLoad<'_, PgbenchWork>,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
-        self.run(load, ClientWork::Pgbench(load.work.clone()), run)
+        self.run(load, ClientWork::Pgbench(load.client_work.clone()), run)
     }
 }
 
@@ -158,16 +163,16 @@ impl LoadGenerators<'_> {
     fn run<W>(
         &self,
         load: &DistributedLoad<'_, W>,
-        work: ClientWork,
+        client_work: ClientWork,
         run: &mut dyn FnMut(&dyn Generators),
     ) -> Result<(), String> {
-        let DistributedLoad { generators: number, launcher, targets, input, .. } = *load;
+        let DistributedLoad { generators, launcher, targets, input, .. } = *load;
         let targets = targets.iter().map(SentTarget::from).collect();
-        let assignment = GeneratorAssignment::new(input, number, work, targets);
+        let assignment = GeneratorAssignment::new(input, generators, client_work, targets);
         let launcher = LauncherPlan { kind: launcher, ..LauncherPlan::default() };
-        let fleet = Fleet::launch(&launcher, FleetSize { number, groups: 1 }, self.interrupts)?;
-        let number = number as usize;
-        run(&GroupGenerators { fleet: &fleet, number, of_trial: number, assignment });
+        let fleet = Fleet::launch(&launcher, FleetSize { generators, groups: 1 }, self.interrupts)?;
+        let generators = generators as usize;
+        run(&GroupGenerators { fleet: &fleet, generators, of_trial: generators, assignment });
         Ok(())
     }
 }
@@ -176,7 +181,7 @@ impl LoadGenerators<'_> {
 pub(crate) struct GroupGenerators<'a> {
     fleet: &'a Fleet,
     /// Number of generators with clients of this group: the first ones of the fleet.
-    number: usize,
+    generators: usize,
     /// Number of generators with clients of any group.
     of_trial: usize,
     /// That of generator 0.
@@ -185,7 +190,7 @@ pub(crate) struct GroupGenerators<'a> {
 
 impl GroupGenerators<'_> {
     fn all(&self) -> impl Iterator<Item = &GeneratorHandle> {
-        self.fleet.members.iter().take(self.number)
+        self.fleet.members.iter().take(self.generators)
     }
 }
 
@@ -227,7 +232,7 @@ impl Generators for GroupGenerators<'_> {
 
     fn next(&self, wait: Duration) -> Result<Option<(usize, GeneratorReport)>, TrialError> {
         Ok(match self.fleet.next(self.assignment.group, wait)? {
-            Some((from, GeneratorEvent::Report(report))) if from < self.number => {
+            Some((from, GeneratorEvent::Report(report))) if from < self.generators => {
                 Some((from, *report))
             }
             _ => None,

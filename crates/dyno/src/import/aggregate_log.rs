@@ -148,7 +148,7 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
     let mut reading = Reading {
         program: "pgbench, log of intervals without the first".to_owned(),
         started_at: utc(i64::try_from(began * 1_000).unwrap_or_default()),
-        measured: Nanos(rows.len() as u64 * length * 1_000_000_000),
+        window_length: Nanos(rows.len() as u64 * length * 1_000_000_000),
         ..Reading::default()
     };
     let counters = &mut reading.counters;

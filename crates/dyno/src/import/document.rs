@@ -18,7 +18,7 @@ pub(super) struct Line<'t> {
 }
 
 /// Reads the bytes of a file, or of standard input for `-`.
-pub(super) fn load(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     if path != Path::new(STANDARD_INPUT) {
         return dyno_files::read(path, FILE_MAX);
     }

@@ -73,7 +73,7 @@ pub(crate) fn write(
         });
     }
     for (trial, named) in plan.trials.iter().zip(readings) {
-        measured(&mut writer, &plan, trial, named);
+        write_trial(&mut writer, &plan, trial, named);
     }
     writer.event(&Event::RunFinished { is_complete: true, is_interrupted: false });
     writer.finish()
@@ -87,7 +87,7 @@ fn spec(readings: &[Named]) -> String {
     format!("# dyno import\n{}", lines.collect::<String>())
 }
 
-fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
+fn write_trial(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     let reading = &named.reading;
     writer.event(&Event::TrialStarted { trial: trial.id.clone() });
     match &reading.time_series {
@@ -104,10 +104,10 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         trial: trial.clone(),
         started_at: reading.started_at.clone(),
         server_version: reading.server_version.clone(),
-        measured: reading.measured,
+        window_length: reading.window_length,
         counters: reading.counters.clone(),
-        transaction: reading.latency,
-        work: reading.rate.map(|rate| rate * reading.measured.as_secs_f64()),
+        transaction_latency: reading.latency,
+        weighted_commits: reading.rate.map(|rate| rate * reading.window_length.as_secs_f64()),
         end: TrialEnd::Trial,
         ..TrialRecord::default()
     };
@@ -145,7 +145,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
                 system,
                 clients,
                 workload: WorkloadPlan::new("imported", WorkloadOptions::default()),
-                load: LoadPlan::new(StopRule::Duration(reading.measured)),
+                load: LoadPlan::new(StopRule::Duration(reading.window_length)),
                 levels: Vec::new(),
                 variation: Variation::default(),
                 background: Vec::new(),

@@ -54,7 +54,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     }
     let mut reading = Reading {
         program: "a histogram log".to_owned(),
-        measured: Nanos(intervals.iter().map(|interval| interval.length.0).sum()),
+        window_length: Nanos(intervals.iter().map(|interval| interval.length.0).sum()),
         latency: LatencySummary::from(&sum),
         ..Reading::default()
     };

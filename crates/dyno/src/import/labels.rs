@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A number printed by a program: decimal digits with at most one point, neither negative nor
 /// infinite nor NaN.
-pub(super) fn measured(text: &str) -> Option<f64> {
+pub(super) fn parse_figure(text: &str) -> Option<f64> {
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.len() <= 24;
     is_plain.then(|| text.parse().ok()).flatten()
@@ -21,7 +21,7 @@ pub(super) fn measured_interval(
     rate: &str,
 ) -> Result<(f64, f64), String> {
     let number = |word: &str| {
-        measured(word).ok_or_else(|| {
+        parse_figure(word).ok_or_else(|| {
             format!("line {line}: `{word}` in a progress line is not a valid number")
         })
     };
@@ -78,7 +78,7 @@ impl<'t> Labels<'t> {
         } else {
             word.trim_end_matches("ms").trim_end_matches(['s', '%'])
         };
-        measured(number).map(Some).ok_or_else(|| self.wrong(label, word))
+        parse_figure(number).map(Some).ok_or_else(|| self.wrong(label, word))
     }
 
     /// The same as an integer count.
@@ -118,15 +118,15 @@ mod tests {
     #[test]
     fn only_finite_nonnegative_decimals_are_measured_numbers() {
         for (text, number) in [("0", Some(0.0)), ("12.50", Some(12.5)), ("7", Some(7.0))] {
-            assert_eq!(measured(text), number);
+            assert_eq!(parse_figure(text), number);
         }
         for text in [
             "", ".", "nan", "-nan", "inf", "infinity", "-1", "+1", "1e400", "1e5", "1.2.3", "1,5",
             "0x10",
         ] {
-            assert_eq!(measured(text), None, "{text}");
+            assert_eq!(parse_figure(text), None, "{text}");
         }
-        assert_eq!(measured(&"9".repeat(400)), None);
+        assert_eq!(parse_figure(&"9".repeat(400)), None);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     };
     let mut texts = Vec::new();
     for file in files {
-        let bytes = document::load(file).map_err(|error| {
+        let bytes = document::read_bytes(file).map_err(|error| {
             let failure = Failure::cannot("read", file, &error);
             match error.kind() {
                 ErrorKind::IsADirectory => failure.help("name the files in it"),
@@ -93,7 +93,7 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
             let what = with_line("the number of clients is missing");
             return Err(named(what).help("add --clients N"));
         }
-        if reading.measured.0 == 0 {
+        if reading.window_length.0 == 0 {
             let what = with_line("the duration of the run is missing or 0");
             return Err(named(what).help("in a table, add a column `seconds`"));
         }

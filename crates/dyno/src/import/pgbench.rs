@@ -1,7 +1,7 @@
 //! Output of pgbench 9 to 18: progress lines, errors of clients, and the final summary.
 
 use super::document::Line;
-use super::labels::{Labels, measured, measured_interval, replacement};
+use super::labels::{Labels, measured_interval, parse_figure, replacement};
 use super::reading::{PrintedWarnings, Reading, interval_rates, nanos};
 use dyno_model::counters::UnknownCount;
 use dyno_model::reason::Reason;
@@ -143,12 +143,12 @@ impl<'t> Run<'t> {
             clients: figures.count(CLIENTS)?.and_then(|clients| u32::try_from(clients).ok()),
             program: self.program.clone(),
             server_version: self.server.clone(),
-            measured: Nanos((seconds * 1e9).round() as u64),
+            window_length: Nanos((seconds * 1e9).round() as u64),
             is_closed_loop: !figures.has(LAG),
             line: self.line,
             ..Reading::default()
         };
-        self.count(&mut reading, committed)?;
+        self.enter_counters(&mut reading, committed)?;
         self.set_latency(&mut reading)?;
         reading.time_series = interval_rates(&self.intervals);
         reading
@@ -158,7 +158,7 @@ impl<'t> Run<'t> {
         Ok(reading)
     }
 
-    fn count(&self, reading: &mut Reading, committed: u64) -> Result<(), String> {
+    fn enter_counters(&self, reading: &mut Reading, committed: u64) -> Result<(), String> {
         let figures = &self.figures;
         let counters = &mut reading.counters;
         counters.committed = committed;
@@ -195,7 +195,7 @@ impl<'t> Run<'t> {
 
     /// Why the run is incomplete: `1210/1600` are the processed and the planned transactions.
     fn cut_short(&self, committed: u64) -> Option<Reason> {
-        let planned = || measured(self.figures.text(PROCESSED)?.split_once('/')?.1.trim());
+        let planned = || parse_figure(self.figures.text(PROCESSED)?.split_once('/')?.1.trim());
         let done = committed
             + self.figures.count(FAILED).ok().flatten().unwrap_or_default()
             + self.figures.count(SKIPPED).ok().flatten().unwrap_or_default();

@@ -29,7 +29,8 @@ type Figures = (u32, f64, (u64, Option<u64>, u64, Option<u64>), Option<u64>, Opt
 fn figures(reading: &Reading) -> Figures {
     let counters = &reading.counters;
     assert_eq!(counters.check(), Vec::<String>::new());
-    let rate = reading.rate.unwrap_or(counters.committed as f64 / reading.measured.as_secs_f64());
+    let rate =
+        reading.rate.unwrap_or(counters.committed as f64 / reading.window_length.as_secs_f64());
     let known = |nanos: u64| (nanos > 0).then_some((nanos + 500) / 1_000);
     let counts =
         (counters.committed, counters.known_failed(), counters.skipped, counters.known_retries());
@@ -166,5 +167,5 @@ fn intervals_of_a_log_hold_each_transaction_once() {
     let TimeSeries::Samples(samples) = &reading.time_series else { panic!("{reading:?}") };
     let intervals: Vec<_> = sample::intervals(samples).collect();
     assert_eq!(intervals.iter().map(|it| it.response_times.len()).sum::<u64>(), 12);
-    assert_eq!(intervals.iter().map(|it| it.length.0).sum::<u64>(), reading.measured.0);
+    assert_eq!(intervals.iter().map(|it| it.length.0).sum::<u64>(), reading.window_length.0);
 }

@@ -22,7 +22,7 @@ pub(crate) struct Reading {
     /// Start time in UTC, RFC 3339; empty when unknown.
     pub(crate) started_at: String,
     /// Length of the run.
-    pub(crate) measured: Nanos,
+    pub(crate) window_length: Nanos,
     /// Transactions per second, if the file states them more exactly than count and length imply.
     pub(crate) rate: Option<f64>,
     pub(crate) counters: TrialCounters,
@@ -109,7 +109,7 @@ impl Reading {
                 ));
             }
         }
-        let seconds = self.measured.as_secs_f64();
+        let seconds = self.window_length.as_secs_f64();
         let (Some(clients), true) = (self.clients, self.is_closed_loop && seconds > 0.0) else {
             return Ok(());
         };

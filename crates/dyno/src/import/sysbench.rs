@@ -1,7 +1,7 @@
 //! Output of sysbench 0.4 to 1.1: interval lines, reports at checkpoints, and the final statistics.
 
 use super::document::Line;
-use super::labels::{Labels, measured, measured_interval, replacement};
+use super::labels::{Labels, measured_interval, parse_figure, replacement};
 use super::reading::{PrintedWarnings, Reading, interval_rates, nanos, set_percentile};
 use dyno_model::counters::UnknownCount;
 use dyno_model::units::Nanos;
@@ -174,7 +174,7 @@ impl<'t> Run<'t> {
         let mut reading = Reading {
             clients: self.head.count(THREADS)?.and_then(|threads| u32::try_from(threads).ok()),
             program: self.program.clone(),
-            measured: Nanos((seconds * 1e9).round() as u64),
+            window_length: Nanos((seconds * 1e9).round() as u64),
             is_closed_loop: !self.head.has(RATE),
             line: self.line,
             ..Reading::default()
@@ -257,8 +257,9 @@ impl<'t> Run<'t> {
                 .chars()
                 .filter(char::is_ascii_digit)
                 .collect();
-            let value =
-                measured(line.rsplit(':').next().unwrap_or_default().trim().trim_end_matches("ms"));
+            let value = parse_figure(
+                line.rsplit(':').next().unwrap_or_default().trim().trim_end_matches("ms"),
+            );
             let (Ok(percentage), Some(value)) = (digits.parse(), value) else {
                 return Err(
                     report.wrong(PERCENTILE, line.rsplit(':').next().unwrap_or_default().trim())
@@ -280,7 +281,7 @@ impl<'t> Run<'t> {
         let printed = report.text(TRANSACTIONS).and_then(|text| text.split_once('('));
         let Some((_, printed)) = printed else { return Ok(None) };
         let word = printed.split_whitespace().next().unwrap_or_default();
-        let rate = measured(word).ok_or_else(|| report.wrong(TRANSACTIONS, word))?;
+        let rate = parse_figure(word).ok_or_else(|| report.wrong(TRANSACTIONS, word))?;
         let found = committed as f64 / seconds;
         if seconds >= 1.0 && (rate - found).abs() > 0.05 * found.max(rate) {
             return Err(format!(

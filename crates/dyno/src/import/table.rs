@@ -1,7 +1,7 @@
 //! Tables (`.csv`) with a heading: one run per line, with cells separated by commas, semicolons or
 //! tabs.
 
-use super::labels::measured;
+use super::labels::parse_figure;
 use super::reading::{Reading, nanos, set_percentile};
 use csv::StringRecord;
 use dyno_model::counters::UnknownCount;
@@ -98,7 +98,7 @@ impl Row<'_> {
 
     fn number(&self, column: &str) -> Result<Option<f64>, String> {
         let Some(text) = self.text(column) else { return Ok(None) };
-        let number = measured(text).filter(|number| *number <= LARGEST);
+        let number = parse_figure(text).filter(|number| *number <= LARGEST);
         number.map(Some).ok_or_else(|| {
             self.wrong(column, "not a valid number (finite, not negative, with a decimal point)")
         })
@@ -137,7 +137,7 @@ impl Row<'_> {
             system: self.text("system").map(str::to_owned),
             clients: clients.transpose()?,
             program: "a table".to_owned(),
-            measured: Nanos((seconds * 1e9).round() as u64),
+            window_length: Nanos((seconds * 1e9).round() as u64),
             rate,
             line: usize::try_from(self.line).unwrap_or_default(),
             ..Reading::default()

@@ -100,7 +100,7 @@ fn rates(reading: &Reading) -> Vec<(f64, u64)> {
 fn a_run_of_sysbench_is_read_and_what_it_does_not_say_stays_unknown() {
     let reading = of_file(SYSBENCH);
     assert_eq!((reading.clients, reading.program.as_str()), (Some(4), "sysbench 1.0.20"));
-    assert_eq!(reading.measured, Nanos(3_004_000_000));
+    assert_eq!(reading.window_length, Nanos(3_004_000_000));
     let counters = &reading.counters;
     assert_eq!((counters.committed, counters.retries, counters.reconnects), (95_303, 7, 2));
     let latency = reading.latency;
@@ -121,7 +121,7 @@ fn version_1_1_of_sysbench_and_runs_one_after_another_are_read() {
     let both = format!("{newer}{}", SYSBENCH.replace("threads: 4", "threads: 8"));
     let readings = of_files("", &[&both]);
     let clients: Vec<_> =
-        readings.iter().map(|reading| (reading.clients, reading.measured)).collect();
+        readings.iter().map(|reading| (reading.clients, reading.window_length)).collect();
     assert_eq!(clients, [(Some(4), Nanos(3_004_000_000)), (Some(8), Nanos(3_004_000_000))]);
     let cut = SYSBENCH.split("General").next().unwrap_or_default();
     assert!(
@@ -140,7 +140,7 @@ fn a_run_of_pgbench_is_read_with_its_failures() {
     let counters = &reading.counters;
     assert_eq!((counters.committed, counters.failed, counters.started), (67_672, 5, 67_677));
     assert_eq!(counters.failed_by_kind[&FailureKind::Other], 5);
-    let rate = counters.committed as f64 / reading.measured.as_secs_f64();
+    let rate = counters.committed as f64 / reading.window_length.as_secs_f64();
     assert!((rate - 22_562.184_203).abs() < 1e-3, "{rate}");
     assert_eq!((reading.latency.mean, reading.latency.p95), (140_000.0, 0));
     assert_eq!(rates(&reading), [(0.0, 24_252), (1.0, 24_051)]);
@@ -160,7 +160,7 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
     assert_eq!(reading.clients, Some(2));
     assert_eq!(reading.started_at, "2023-11-14T22:15:00.499Z");
     // From the start of the first transaction to the end of the last one.
-    assert_eq!(reading.measured, Nanos(701_000_000));
+    assert_eq!(reading.window_length, Nanos(701_000_000));
     assert_eq!((reading.counters.committed, reading.counters.failed), (3, 1));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     assert_eq!(
@@ -229,7 +229,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     let text = std::fs::read_to_string(&log).expect("it is there");
     assert!(histogram_log::is_format(&text));
     let reading = histogram_log::read(&text, Nanos(1_000)).expect("it is read");
-    assert_eq!((reading.counters.committed, reading.measured), (3, Nanos(1_000_000_000)));
+    assert_eq!((reading.counters.committed, reading.window_length), (3, Nanos(1_000_000_000)));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     let hints = Hints { unit: Nanos(1), ..Hints::default() };
     let refused = read(&[&log], &hints).unwrap_err().render(false, dyno_report::EN);
@@ -350,7 +350,7 @@ fn values_missing_from_a_file_are_unknown_and_not_zero() {
     );
     // Later versions print the rate without connecting.
     let both = format!("{old}tps = 530.5 (excluding connections establishing)\n");
-    assert!((of_file(&both).measured.as_secs_f64() - 15_660.0 / 530.5).abs() < 1e-6);
+    assert!((of_file(&both).window_length.as_secs_f64() - 15_660.0 / 530.5).abs() < 1e-6);
     let sysbench =
         SYSBENCH.replace("    ignored errors:                      7      (0.00 per sec.)\n", "");
     assert_eq!(
@@ -364,7 +364,7 @@ fn values_missing_from_a_file_are_unknown_and_not_zero() {
     }
     let rows = "1777879493 8610 75754786 934526774720 2759 190722\n1777879503 9812 80000484 707690716928 2985 56061\n";
     let reading = of_file(rows);
-    assert_eq!((reading.counters.committed, reading.measured), (9_812, Nanos(10_000_000_000)));
+    assert_eq!((reading.counters.committed, reading.window_length), (9_812, Nanos(10_000_000_000)));
     assert_eq!(
         (reading.counters.known_failed(), reading.latency.max, reading.latency.p95),
         (None, 56_061_000, 0)
@@ -411,7 +411,7 @@ fn quoted_container_and_ci_logs_are_read_like_plain_output() {
         for text in [SYSBENCH, PGBENCH] {
             let (reading, plain) = (of_file(&before(prefix, text)), of_file(text));
             let figures = |it: &Reading| {
-                (it.clients, it.measured, it.counters.clone(), it.program.clone(), rates(it))
+                (it.clients, it.window_length, it.counters.clone(), it.program.clone(), rates(it))
             };
             assert_eq!(figures(&reading), figures(&plain), "{prefix:?}");
         }
@@ -478,7 +478,10 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
     assert_eq!((counters.committed, counters.skipped), (6, 4));
     // Times above an hour are recorded as an hour.
     let long = of_file("0 1 5000000000 0 1700000100 500000\n");
-    assert_eq!((long.latency.max, long.measured), (3_600_000_000_000, Nanos(3_600_000_000_000)));
+    assert_eq!(
+        (long.latency.max, long.window_length),
+        (3_600_000_000_000, Nanos(3_600_000_000_000))
+    );
 }
 
 #[test]
@@ -521,7 +524,11 @@ fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
     assert_eq!(warnings("67672/67677"), []);
     assert_eq!(warnings("67672/67687\nnumber of transactions skipped: 10 (0.01%)"), []);
     let nothing = PGBENCH.replace("67672", "0").replace("22562.184203", "0.000000");
-    assert_eq!(of_file(&nothing).measured, Nanos(3_000_000_000), "of nothing there is no rate");
+    assert_eq!(
+        of_file(&nothing).window_length,
+        Nanos(3_000_000_000),
+        "of nothing there is no rate"
+    );
 }
 
 #[test]

@@ -19,7 +19,7 @@ const TIME_MAX: u64 = latency::HIGHEST_NANOS / 1_000;
 /// A line: client, number of the transaction within the client, outcome, and number of columns.
 struct Row {
     client: u32,
-    number: u64,
+    sequence: u64,
     sample: Sample,
     columns: usize,
 }
@@ -51,7 +51,7 @@ fn parse(line: &str) -> Option<Row> {
     let sample = Sample { ended: seconds * 1_000_000 + micros, outcome, retries };
     Some(Row {
         client: client.parse().ok()?,
-        number: number.parse().ok()?,
+        sequence: number.parse().ok()?,
         sample,
         columns: columns.len(),
     })
@@ -94,7 +94,7 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
         clients: Some(clients.count()?),
         program: "pgbench".to_owned(),
         started_at: utc(i64::try_from(began / 1_000).unwrap_or_default()),
-        measured: Nanos((ended - began).saturating_mul(1_000)),
+        window_length: Nanos((ended - began).saturating_mul(1_000)),
         ..Reading::default()
     };
     summarise(&samples, &mut reading);
@@ -134,19 +134,19 @@ struct Clients {
 
 impl Clients {
     fn take(&mut self, row: &Row, line: usize) -> Result<(), String> {
-        let Row { client, number, .. } = *row;
+        let Row { client, sequence, .. } = *row;
         let (last, before) =
-            self.last.insert(client, (number, line)).unwrap_or((number.saturating_sub(1), 0));
-        if number <= last && before > 0 {
+            self.last.insert(client, (sequence, line)).unwrap_or((sequence.saturating_sub(1), 0));
+        if sequence <= last && before > 0 {
             return Err(format!(
-                "line {line}: transaction {number} of client {client} follows {last} in line \
+                "line {line}: transaction {sequence} of client {client} follows {last} in line \
                  {before}: logs of several runs are mixed; name the logs of each run separately, \
                  such as base=pgbench_log.1 base=pgbench_log.2"
             ));
         }
-        if number > last + 1 || before == 0 && number > 1 {
+        if sequence > last + 1 || before == 0 && sequence > 1 {
             return Err(format!(
-                "line {line}: transaction {number} of client {client}, but the previous ones are \
+                "line {line}: transaction {sequence} of client {client}, but the previous ones are \
                  missing: this is a sample (--sampling-rate) or a part of a log; import the output \
                  of pgbench"
             ));

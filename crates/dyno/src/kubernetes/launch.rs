@@ -59,7 +59,8 @@ pub(crate) fn launch(
         (Some(folder), false) => (Run::open(folder)?.plan, Vec::new(), vec!["run".to_owned()]),
         _ => {
             arguments.spec.set.push("launcher.kind=kubernetes".to_owned());
-            let (experiment, scripts) = spec_file::load_with_scripts(&arguments.spec, catalog)?;
+            let (experiment, scripts) =
+                spec_file::read_experiment_and_scripts(&arguments.spec, catalog)?;
             let (files, spec) = files(&arguments, &experiment, scripts)?;
             let line = command_line(&arguments, spec)?;
             (experiment.plan, files, line)

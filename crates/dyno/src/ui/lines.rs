@@ -96,10 +96,10 @@ fn position_line(state: &State, now: Duration) -> Option<String> {
     let (campaign, lang) = (state.campaign(), state.lang());
     let current = campaign.current()?;
     let (trial, phase, share) = (current.position, current.phase(), current.share);
-    let place = Note::At(Position { plan: campaign.plan(), trial, phase, share });
+    let progress = Note::At(Position { plan: campaign.plan(), trial, phase, share });
     let rate = campaign.current().and_then(Current::throughput);
     let time = Note::Time { spent: now, left: campaign.left(now), rate };
-    let [place, time] = [place, time].map(|note| dyno_report::note(&note, lang));
+    let [place, time] = [progress, time].map(|note| dyno_report::note(&note, lang));
     Some(printable::line(&format!("{place}{}{time}", lang.semicolon)).into_owned())
 }
 

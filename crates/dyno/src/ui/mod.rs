@@ -16,7 +16,7 @@ use dyno_live::state::State;
 use dyno_live::terminal::Screen;
 use dyno_model::event::{Event, Listener};
 use dyno_model::exit_code;
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::plan::Plan;
 use dyno_model::record::IntervalRecord;
 use dyno_model::units::Nanos;
@@ -128,7 +128,7 @@ impl Listener for Display {
         self.live.commits_stopped(since);
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &MonitorSample) {
         self.live.sample(sample);
     }
 }

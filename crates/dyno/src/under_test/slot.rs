@@ -1,6 +1,6 @@
 //! One slot per system of a plan: the running system, and its failed starts.
 
-use crate::system::Ready;
+use crate::system::ReadySystem;
 use dyno_model::plan::RestartGroup;
 use dyno_model::reason::Reason;
 
@@ -10,7 +10,7 @@ const FAILURES_MAX: u32 = 2;
 #[derive(Default)]
 pub(crate) struct Slot<'p> {
     /// The system, while it is running.
-    pub(crate) ready: Option<Ready>,
+    pub(crate) ready: Option<ReadySystem>,
     /// The restart group for which it was started.
     pub(crate) restart_group: Option<RestartGroup<'p>>,
     failed: Vec<FailedStarts<'p>>,

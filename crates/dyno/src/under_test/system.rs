@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) struct Ready {
+pub(crate) struct ReadySystem {
     pub(crate) source: Source,
     /// Time limit for connecting, which also applies to dyno's own queries.
     connect_timeout: Duration,
@@ -53,7 +53,7 @@ pub(crate) enum Source {
     Existing(Box<ConnectedSystem>),
 }
 
-impl Ready {
+impl ReadySystem {
     /// A system without claims, data or proxies; `loaded` is the fingerprint of its data set, if
     /// any.
     pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
@@ -134,10 +134,10 @@ impl Ready {
     pub(crate) fn path_exit(&self, network_path: Option<&EndpointPlan>) -> Option<Reason> {
         let (network_path, running) = network_path
             .and_then(|network_path| Some((network_path, self.started(network_path)?)))?;
-        running.ending().map(|ending| Reason::PathEnded {
+        running.end_reason().map(|reason| Reason::PathEnded {
             what: running.what.to_owned(),
             name: network_path.name.clone(),
-            reason: Box::new(ending),
+            reason: Box::new(reason),
         })
     }
 
@@ -275,7 +275,7 @@ impl Ready {
         let warning = |rounded: &RoundedSetting| Warning::SettingRounded {
             system: system.to_owned(),
             name: rounded.name.clone(),
-            asked: rounded.requested.clone(),
+            requested: rounded.requested.clone(),
             in_force: rounded.found.clone(),
         };
         rounded.iter().map(warning).collect()
@@ -301,8 +301,8 @@ impl Ready {
 
     /// How a server that dyno started ended; `None` while it runs. An existing server that ends
     /// refuses connections.
-    pub(crate) fn ending(&self) -> Option<Reason> {
-        self.managed()?.ending()
+    pub(crate) fn end_reason(&self) -> Option<Reason> {
+        self.managed()?.end_reason()
     }
 
     /// Its nodes as targets of faults; empty for a system that dyno did not start.
@@ -312,7 +312,7 @@ impl Ready {
 
     /// True when it accepts connections and answers queries.
     pub(crate) fn answers(&self) -> bool {
-        self.ending().is_none() && self.silence().is_none()
+        self.end_reason().is_none() && self.silence().is_none()
     }
 
     /// Why it does not answer, if so.
@@ -526,7 +526,7 @@ mod tests {
         Endpoint::Tcp { host: address.ip().to_string(), port: address.port() }
     }
 
-    fn existing(endpoint: Endpoint) -> Ready {
+    fn existing(endpoint: Endpoint) -> ReadySystem {
         let system = ConnectedSystem {
             target: Target::new(Engine::Mysql, endpoint),
             version: String::new(),
@@ -537,7 +537,7 @@ mod tests {
             problems: Vec::new(),
             rounded: Vec::new(),
         };
-        Ready::new(Source::Existing(Box::new(system)), Duration::from_secs(1), None)
+        ReadySystem::new(Source::Existing(Box::new(system)), Duration::from_secs(1), None)
     }
 
     #[test]

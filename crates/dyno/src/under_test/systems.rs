@@ -2,10 +2,10 @@
 //! and restart group, and stopped at the end.
 
 use crate::disk::DiskWatch;
-use crate::generators::Fleets;
+use crate::generators::IdleFleet;
 use crate::original_settings::{Originals, hooks};
 use crate::slot::Slot;
-use crate::system::{Ready, Source};
+use crate::system::{ReadySystem, Source};
 use crate::workload_set::{WorkloadSet, only_reads, remove_data};
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::MeasuredWorkers;
@@ -55,7 +55,7 @@ pub(crate) struct Systems<'p> {
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
     pub(crate) disks: DiskWatch,
     pub(crate) measured_workers: Arc<MeasuredWorkers>,
-    pub(crate) fleets: Fleets,
+    pub(crate) idle_fleet: IdleFleet,
     /// Warnings about settings that were already reported.
     reported: Vec<Warning>,
     /// Original settings of systems that user commands change.
@@ -86,7 +86,7 @@ impl<'p> Systems<'p> {
             saved: Vec::new(),
             disks: DiskWatch::of_plan(plan),
             measured_workers: Arc::default(),
-            fleets: Fleets::default(),
+            idle_fleet: IdleFleet::default(),
             reported: Vec::new(),
             originals,
         }
@@ -205,7 +205,11 @@ impl<'p> Systems<'p> {
         }
     }
 
-    fn open(&mut self, configuration: usize, data: Option<&Restored>) -> Result<Ready, HostError> {
+    fn open(
+        &mut self,
+        configuration: usize,
+        data: Option<&Restored>,
+    ) -> Result<ReadySystem, HostError> {
         let configuration = &self.plan.configurations[configuration];
         let system = configuration.system;
         let plan = &self.plan.systems[system];
@@ -232,8 +236,8 @@ impl<'p> Systems<'p> {
                         connected.map(|connected| (connected, None))
                     }
                 };
-                let (existing, begun) = connected?;
-                slot = begun;
+                let (existing, new_slot) = connected?;
+                slot = new_slot;
                 Source::Existing(Box::new(existing))
             }
             SystemSource::Imported => {
@@ -241,7 +245,7 @@ impl<'p> Systems<'p> {
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
-        let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
+        let mut ready = ReadySystem::new(source, plan.connect_timeout.into(), loaded);
         ready.slot = slot;
         let created_at = utc_now();
         let options = self.claim_options(system, &created_at);
@@ -285,7 +289,7 @@ impl<'p> Systems<'p> {
         slot.restart_group == Some(restart_group)
             && slot.ready.as_ref().is_some_and(|ready| {
                 ready.has_loaded(fingerprint)
-                    && ready.ending().is_none()
+                    && ready.end_reason().is_none()
                     && (is_reusable || ready.is_untouched)
             })
     }
@@ -316,7 +320,7 @@ impl<'p> Systems<'p> {
             return Ok(());
         };
         if let Some(at) = ready.ways.iter().position(|(known, _)| known == name) {
-            if ready.ways[at].1.ending().is_none() {
+            if ready.ways[at].1.end_reason().is_none() {
                 return Ok(());
             }
             report_problems(ready.ways.remove(at).1.stop(), listener);
@@ -339,7 +343,7 @@ impl<'p> Systems<'p> {
         fingerprint: &str,
         tables: &[String],
         listener: &mut dyn Listener,
-        load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
+        load_data: &mut dyn FnMut(&ReadySystem, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<Duration, E> {
         let restart_group = self.plan.restart_group(&self.plan.configurations[configuration]);
         let system = restart_group.system;
@@ -354,7 +358,8 @@ impl<'p> Systems<'p> {
         let (saved, loading) = match known {
             Some(saved) => (saved, Duration::ZERO),
             None => {
-                let (saved, loading) = self.load_and_save(configuration, tables, listener, load)?;
+                let (saved, loading) =
+                    self.load_and_save(configuration, tables, listener, load_data)?;
                 self.saved.push((key, Arc::clone(&saved)));
                 (saved, loading)
             }
@@ -362,7 +367,7 @@ impl<'p> Systems<'p> {
         let restored = Restored { saved, fingerprint: fingerprint.to_owned() };
         self.start(configuration, Some(&restored), listener)?;
         let ready = self.slots[system].ready.as_ref();
-        Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
+        Ok(loading + ready.map_or(Duration::ZERO, ReadySystem::restored_in))
     }
 
     fn key(&self, configuration: usize, fingerprint: &str) -> Result<DataSetKey, Reason> {
@@ -385,7 +390,7 @@ impl<'p> Systems<'p> {
         configuration: usize,
         tables: &[String],
         listener: &mut dyn Listener,
-        load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
+        load_data: &mut dyn FnMut(&ReadySystem, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<(Arc<SavedDataSet>, Duration), E> {
         let plan = self.plan;
         let configuration = &plan.configurations[configuration];
@@ -406,7 +411,7 @@ impl<'p> Systems<'p> {
         let loading = server::start(&loader(&server, base), &options).map_err(&mut note)?;
         let source = Source::Managed(Box::new(loading));
         let connect_timeout = plan.systems[system].connect_timeout.into();
-        let mut ready = Ready::new(source, connect_timeout, None);
+        let mut ready = ReadySystem::new(source, connect_timeout, None);
         let created_at = utc_now();
         let options = ClaimOptions {
             experiment: &plan.name,
@@ -418,7 +423,7 @@ impl<'p> Systems<'p> {
         let claimed = marker::claim(&target, &options)
             .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
         ready.claim = Some(claimed.map_err(&mut note)?);
-        let time = load(&ready, listener)?;
+        let time = load_data(&ready, listener)?;
         // Tables created by the user's statements are not known in advance.
         if let Some(claim) = &mut ready.claim {
             claim.adopt_all(&target, &options).map_err(&mut note)?;
@@ -458,11 +463,11 @@ impl<'p> Systems<'p> {
     pub(crate) fn claimed(
         &mut self,
         system: usize,
-        work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), HostError>,
+        action: impl FnOnce(&mut ReadySystem, &ClaimOptions<'_>) -> Result<(), HostError>,
     ) -> Result<(), HostError> {
         let created_at = utc_now();
         let options = self.claim_options(system, &created_at);
-        self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
+        self.slots[system].ready.as_mut().map_or(Ok(()), |ready| action(ready, &options))
     }
 
     /// Records that tables are about to be created in a system's default database, or in one of
@@ -524,7 +529,7 @@ impl<'p> Systems<'p> {
     }
 
     /// The system, if it is running.
-    pub(crate) fn ready(&mut self, system: usize) -> Option<&mut Ready> {
+    pub(crate) fn ready(&mut self, system: usize) -> Option<&mut ReadySystem> {
         self.slots[system].ready.as_mut()
     }
 
@@ -551,9 +556,9 @@ impl<'p> Systems<'p> {
         system: usize,
         listener: &mut dyn Listener,
     ) -> Option<Reason> {
-        let ending = self.slots[system].ready.as_ref()?.ending();
-        let is_alive = ending.is_none();
-        let reason = ending.or_else(|| self.disks.full_now())?;
+        let end_reason = self.slots[system].ready.as_ref()?.end_reason();
+        let is_alive = end_reason.is_none();
+        let reason = end_reason.or_else(|| self.disks.full_now())?;
         if is_alive {
             self.stop_system(system, listener);
         }
@@ -610,7 +615,12 @@ impl<'p> Systems<'p> {
 
     /// Stops a system that was started for this run; restores an existing one to its previous
     /// state.
-    fn stop_and_clean_up(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
+    fn stop_and_clean_up(
+        &self,
+        system: usize,
+        mut ready: ReadySystem,
+        listener: &mut dyn Listener,
+    ) {
         if let SystemSource::Existing(source) = &self.plan.systems[system].source {
             // Otherwise the earlier password is tried.
             let _ = ready.renew_password(source);

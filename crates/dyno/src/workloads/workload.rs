@@ -35,8 +35,8 @@ impl AnyWorkload {
         configuration: &Configuration,
         group: &ClientGroup,
     ) -> Result<Self, String> {
-        let work = WorkloadSpec::of_group(plan, configuration, group);
-        let built = work.built(group.clients.count).and_then(|workload| {
+        let spec = WorkloadSpec::of_group(plan, configuration, group);
+        let built = spec.built(group.clients.count).and_then(|workload| {
             let is_divided = configuration.load.generators.is_some();
             match workload.reason_not_distributable().filter(|_| is_divided) {
                 Some(reason) => Err(format!(
@@ -138,15 +138,15 @@ impl AnyWorkload {
         all: Vec<Self>,
         targets: (&[Target], usize),
         input: &LoadInput<'_>,
-        ready: impl FnOnce() -> Result<Start, TrialError>,
+        common_start: impl FnOnce() -> Result<Start, TrialError>,
         listener: &mut dyn Listener,
     ) -> Result<PartialResult, TrialError> {
         match WorkloadsByKind::new(all) {
             WorkloadsByKind::Native(all) => {
-                Native::run_subset(all, targets, input, ready, listener)
+                Native::run_subset(all, targets, input, common_start, listener)
             }
-            WorkloadsByKind::Sql(all) => run_subset(all, targets, input, ready, listener),
-            WorkloadsByKind::Lua(lua) => lua.run_subset(targets, input, ready, listener),
+            WorkloadsByKind::Sql(all) => run_subset(all, targets, input, common_start, listener),
+            WorkloadsByKind::Lua(lua) => lua.run_subset(targets, input, common_start, listener),
         }
     }
 }
@@ -220,7 +220,7 @@ impl WorkloadSpec {
 /// What is needed to make the rows of a data set, here or in a generator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct DataSource {
-    pub(crate) works: Vec<WorkloadSpec>,
+    pub(crate) specs: Vec<WorkloadSpec>,
     /// Tables, each with its work and its position among the work's tables.
     pub(crate) tables: Vec<(usize, usize)>,
 }
@@ -231,7 +231,7 @@ impl DataSource {
     /// # Errors
     /// As [`AnyWorkload::of_group`].
     pub(crate) fn data(&self) -> Result<impl DataSet, String> {
-        let workloads = self.works.iter().map(|work| work.built(work.groups[0]));
+        let workloads = self.specs.iter().map(|spec| spec.built(spec.groups[0]));
         Ok(Rows { workloads: workloads.collect::<Result<_, _>>()?, tables: self.tables.clone() })
     }
 }

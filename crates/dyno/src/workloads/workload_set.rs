@@ -219,9 +219,9 @@ impl GroupData {
 
     /// What is needed to make its rows elsewhere.
     pub(crate) fn source(&self, plan: &Plan, configuration: &Configuration) -> DataSource {
-        let work = |member: &Member| WorkloadSpec::of_group(plan, configuration, &member.group);
+        let spec = |member: &Member| WorkloadSpec::of_group(plan, configuration, &member.group);
         DataSource {
-            works: self.members.iter().map(work).collect(),
+            specs: self.members.iter().map(spec).collect(),
             tables: self.tables.iter().map(|(owner, index, _)| (*owner, *index)).collect(),
         }
     }
@@ -373,7 +373,7 @@ mod tests {
         );
         let script = |file: &std::path::Path, _: dyno_model::spec::TextKind| match file
             .extension()
-            .and_then(|ending| ending.to_str())
+            .and_then(|extension| extension.to_str())
         {
             Some("lua") => Ok("function prepare() end function event() end".to_owned()),
             _ => Err("no such file".to_owned()),

@@ -152,7 +152,7 @@ pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     // or not.
     let asked = 2 * times.len() as i64 + 5;
     let is_stalled = record.longest_gap.is_some_and(|gap| gap.length.as_secs_f64() > 0.25);
-    asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
+    asked + if is_stalled { (10.0 * record.window_length.as_secs_f64()).ceil() as i64 } else { 0 }
 }
 
 /// True if the counter of commits contains those of all ended sessions: from version 15 on.

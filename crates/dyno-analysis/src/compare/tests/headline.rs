@@ -9,11 +9,11 @@ use dyno_store::TrialOutcome;
 fn decided_primary_metric_is_headline_and_p95_stays_undecided() {
     // Thirteen times the throughput; a response time that varies too much, and a percentile without
     // transactions.
-    let base = measured("a", &[100.0, 101.0, 102.0]);
-    let mut new = measured("b", &[1_300.0, 1_310.0, 1_320.0]);
+    let base = run_with("a", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[1_300.0, 1_310.0, 1_320.0]);
     each_record(&mut new, |i, record| {
-        record.transaction.p95 = [1_000_000, 9_000_000, 90_000_000][i];
-        record.transaction.count = 500;
+        record.transaction_latency.p95 = [1_000_000, 9_000_000, 90_000_000][i];
+        record.transaction_latency.count = 500;
     });
     let model = compared(
         vec![base],
@@ -41,10 +41,10 @@ fn decided_primary_metric_is_headline_and_p95_stays_undecided() {
 #[test]
 fn spec_names_primary_metric_and_a_worse_metric_decides_outcome() {
     let run = |name: &str, p95: f64| {
-        let mut run = measured(name, &[100.0, 101.0, 99.0, 100.5]);
+        let mut run = run_with(name, &[100.0, 101.0, 99.0, 100.5]);
         run.plan.primary = Some(ComparisonMetric::P95Ms);
         each_record(&mut run, |i, record| {
-            record.transaction.p95 = (p95 * [1.0, 1.01, 0.99, 1.0][i % 4]) as u64;
+            record.transaction_latency.p95 = (p95 * [1.0, 1.01, 0.99, 1.0][i % 4]) as u64;
         });
         run
     };
@@ -69,8 +69,8 @@ fn spec_names_primary_metric_and_a_worse_metric_decides_outcome() {
 #[test]
 fn a_comparison_that_cannot_be_made_is_counted() {
     let with_p99 = |name: &str, figures: &[f64]| {
-        let mut run = measured(name, figures);
-        each_record(&mut run, |_, record| record.transaction.count = 500);
+        let mut run = run_with(name, figures);
+        each_record(&mut run, |_, record| record.transaction_latency.count = 500);
         run
     };
     let not_made = |base: &[f64], new: &[f64], metrics: &[ComparisonMetric]| {
@@ -105,7 +105,7 @@ fn headline_configuration_has_the_highest_throughput_of_all() {
 #[test]
 fn limits_of_both_sides_are_paired_and_the_worst_run_counts() {
     let run = |name: &str, rate: f64, limits: &[f64]| {
-        let mut run = measured(name, &[rate, rate + 1.0, rate - 1.0, rate]);
+        let mut run = run_with(name, &[rate, rate + 1.0, rate - 1.0, rate]);
         let limit = |value: &f64| Limit {
             metric: LimitMetric::Throughput,
             value: *value,
@@ -146,7 +146,7 @@ fn timelines_are_drawn_where_there_is_no_curve_over_clients() {
         max_ms: None,
     };
     let side = |name: &str, rate: f64| {
-        let run = measured(name, &[rate; 3]);
+        let run = run_with(name, &[rate; 3]);
         let timeline = |(trial, _): (&String, &TrialOutcome)| {
             let points =
                 (0..200).map(|second| point(f64::from(second), rate + f64::from(second % 2)));

@@ -13,7 +13,7 @@ use dyno_model::record::{StatementLatency, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::Run;
-use dyno_store::fixture::{Shape, each_record, measured, one_configuration};
+use dyno_store::fixture::{Shape, each_record, one_configuration, run_with};
 use std::collections::BTreeSet;
 
 const THROUGHPUT: &[ComparisonMetric] = &[ComparisonMetric::Throughput];
@@ -56,8 +56,8 @@ fn runs_are_compared_unpaired_and_give_the_published_interval() {
     // logarithms, so the data are passed as exponentials.
     let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
     let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
-    let base = vec![measured("base", &first.map(f64::exp))];
-    let new = vec![measured("new", &second.map(f64::exp))];
+    let base = vec![run_with("base", &first.map(f64::exp))];
+    let new = vec![run_with("new", &second.map(f64::exp))];
     let model = compared(base, new, THROUGHPUT);
     let pair = throughput(&model);
     let interval = pair.ratio_interval.expect("ten trials each");
@@ -74,7 +74,7 @@ fn runs_are_compared_unpaired_and_give_the_published_interval() {
 #[test]
 fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
     let each = |name: &str, values: [f64; 5]| -> Vec<Run> {
-        let one = |(i, value)| measured(&format!("{name}{i}"), &[value]);
+        let one = |(i, value)| run_with(&format!("{name}{i}"), &[value]);
         values.into_iter().enumerate().map(one).collect()
     };
     let base = each("base", [100.0, 101.0, 99.0, 100.5, 99.5]);
@@ -103,7 +103,7 @@ fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
 fn one_repeat_decides_nothing_and_two_do_not_either() {
     for values in [&[100.0][..], &[100.0, 101.0]] {
         let new: Vec<f64> = values.iter().map(|value| value / 10.0).collect();
-        let model = compared(vec![measured("a", values)], vec![measured("b", &new)], THROUGHPUT);
+        let model = compared(vec![run_with("a", values)], vec![run_with("b", &new)], THROUGHPUT);
         let pair = throughput(&model);
         assert_eq!(
             (pair.verdict, pair.p, pair.ratio_interval),
@@ -124,7 +124,7 @@ fn an_open_comparison_says_how_many_trials_would_decide_it() {
     let logs: [f64; 3] = [-0.03, 0.0, 0.03];
     let base = logs.map(f64::exp);
     let new = logs.map(|log| (log + 0.04).exp());
-    let model = compared(vec![measured("a", &base)], vec![measured("b", &new)], THROUGHPUT);
+    let model = compared(vec![run_with("a", &base)], vec![run_with("b", &new)], THROUGHPUT);
     assert_eq!(throughput(&model).verdict, Verdict::Inconclusive);
     assert_eq!(throughput(&model).repeats_needed, Some(8));
 }
@@ -142,12 +142,12 @@ fn all_comparisons_of_a_page_are_corrected_together() {
         each_record(&mut run, |i, record| {
             let values = if configurations[i] == 0 { first } else { [90.0, 100.0, 110.0] };
             record.counters.committed = (values[blocks[i] as usize - 1] * 1e6) as u64;
-            record.measured = Nanos(1_000_000 * 1_000_000_000);
+            record.window_length = Nanos(1_000_000 * 1_000_000_000);
         });
         run
     };
     let (base, new) = ([100.0, 110.0, 105.0], [85.0, 90.0, 80.0]);
-    let alone = compared(vec![measured("a", &base)], vec![measured("b", &new)], THROUGHPUT);
+    let alone = compared(vec![run_with("a", &base)], vec![run_with("b", &new)], THROUGHPUT);
     assert_eq!(throughput(&alone).verdict, Verdict::Worse);
     let among = compared(vec![tuned("a", base)], vec![tuned("b", new)], THROUGHPUT);
     assert_eq!(among.rules.family, 10);
@@ -160,8 +160,8 @@ fn all_comparisons_of_a_page_are_corrected_together() {
 
 #[test]
 fn a_failed_audit_leaves_no_verdict() {
-    let base = measured("a", &[100.0, 101.0, 102.0]);
-    let mut new = measured("b", &[300.0, 301.0, 302.0]);
+    let base = run_with("a", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[300.0, 301.0, 302.0]);
     each_record(&mut new, |i, record| {
         if i == 1 {
             let check = AuditCheck::RowCount {
@@ -188,8 +188,8 @@ fn a_failed_audit_leaves_no_verdict() {
 
 #[test]
 fn invalid_trials_are_left_out_and_told() {
-    let base = measured("a", &[100.0, 101.0, 102.0]);
-    let mut new = measured("b", &[100.0, 1.0, 101.0, 102.0]);
+    let base = run_with("a", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[100.0, 1.0, 101.0, 102.0]);
     each_record(&mut new, |i, record| {
         if i == 1 {
             record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
@@ -206,12 +206,12 @@ fn invalid_trials_are_left_out_and_told() {
 
 #[test]
 fn busy_generator_outranks_failures_as_invalid_trial_reason() {
-    let mut new = measured("b", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[100.0, 101.0, 102.0]);
     each_record(&mut new, |_, record| {
         record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
         record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
     });
-    let model = compared(vec![measured("a", &[100.0; 3])], vec![new], THROUGHPUT);
+    let model = compared(vec![run_with("a", &[100.0; 3])], vec![new], THROUGHPUT);
     let because = Warning::GeneratorBusy { share: 0.95 };
     let seen =
         CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
@@ -220,8 +220,8 @@ fn busy_generator_outranks_failures_as_invalid_trial_reason() {
 
 #[test]
 fn conditions_that_differ_are_named_with_both_values() {
-    let base = measured("a", &[100.0; 3]);
-    let mut new = measured("b", &[100.0; 3]);
+    let base = run_with("a", &[100.0; 3]);
+    let mut new = run_with("b", &[100.0; 3]);
     new.environment.cpu_model = "Other CPU".to_owned();
     new.environment.kernel = "Linux 6.2.0".to_owned();
     new.environment.kernel_settings.insert("vm.swappiness".to_owned(), "1".to_owned());
@@ -255,7 +255,7 @@ fn conditions_that_differ_are_named_with_both_values() {
 #[test]
 fn runs_of_a_side_that_differ_among_themselves_are_reported_too() {
     let with = |name: &str, kernel: &str| {
-        let mut run = measured(name, &[100.0; 3]);
+        let mut run = run_with(name, &[100.0; 3]);
         run.environment.kernel = kernel.to_owned();
         run
     };
@@ -271,7 +271,7 @@ fn runs_of_a_side_that_differ_among_themselves_are_reported_too() {
 #[test]
 fn the_time_between_the_sides_is_reported() {
     let at = |name: &str, from: &str, to: &str| {
-        let mut run = measured(name, &[100.0; 3]);
+        let mut run = run_with(name, &[100.0; 3]);
         (run.started_at, run.ended_at) =
             (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
         run
@@ -292,7 +292,7 @@ fn the_time_between_the_sides_is_reported() {
 
 /// The error of runs that are not repeats.
 fn no_repeats(first: Run, second: Run) -> String {
-    let other = measured("other", &[100.0; 3]);
+    let other = run_with("other", &[100.0; 3]);
     let error = compare(&side(vec![first, second]), &side(vec![other]), &options(&METRICS));
     error.expect_err("no repeats").to_string()
 }
@@ -300,10 +300,10 @@ fn no_repeats(first: Run, second: Run) -> String {
 #[test]
 fn runs_of_different_plans_are_no_repeats() {
     let changed = |change: &dyn Fn(&mut Run)| {
-        let mut run = measured("second", &[100.0; 3]);
+        let mut run = run_with("second", &[100.0; 3]);
         run.started_at.push('Z'); // later than the first
         change(&mut run);
-        no_repeats(measured("first", &[100.0; 3]), run)
+        no_repeats(run_with("first", &[100.0; 3]), run)
     };
     let begin = "BASE cannot be pooled: first and second are no repeats of the same thing: ";
     let option = changed(&|run| {
@@ -359,8 +359,8 @@ fn runs_at_other_numbers_of_clients_are_further_configurations() {
 #[test]
 fn a_run_on_both_sides_is_an_error() {
     let error = compare(
-        &side(vec![measured("a", &[1.0; 3])]),
-        &side(vec![measured("b", &[1.0; 3]), measured("a", &[1.0; 3])]),
+        &side(vec![run_with("a", &[1.0; 3])]),
+        &side(vec![run_with("b", &[1.0; 3]), run_with("a", &[1.0; 3])]),
         &options(&METRICS),
     );
     assert_eq!(error, Err(CompareError::SameRun { run: "a".to_owned() }));
@@ -423,7 +423,7 @@ fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
 #[test]
 fn changed_workload_options_prevent_comparison_new_ones_warn() {
     let with = |name: &str, option: &str, value: i64| {
-        let mut run = measured(name, &[100.0; 3]);
+        let mut run = run_with(name, &[100.0; 3]);
         let options = &mut run.plan.configurations[0].workload.options.0;
         options.insert(option.to_owned(), OptionValue::Integer(value));
         run
@@ -440,7 +440,7 @@ fn changed_workload_options_prevent_comparison_new_ones_warn() {
 #[test]
 fn different_background_workloads_warn_and_their_audits_count() {
     let with = |name: &str, clients: u32, found: u64| {
-        let mut run = measured(name, &[100.0, 101.0, 102.0]);
+        let mut run = run_with(name, &[100.0, 101.0, 102.0]);
         let workload = run.plan.configurations[0].workload.clone();
         let plan = BackgroundPlan {
             name: "report".to_owned(),
@@ -459,7 +459,7 @@ fn different_background_workloads_warn_and_their_audits_count() {
         });
         run
     };
-    let without = || measured("a", &[100.0, 101.0, 102.0]);
+    let without = || run_with("a", &[100.0, 101.0, 102.0]);
     let model = compared(vec![without()], vec![with("b", 2, 5)], THROUGHPUT);
     let expected = ("background".to_owned(), "-".to_owned(), "report: rush, 2 clients".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
@@ -502,8 +502,8 @@ fn levels_are_matched_by_their_names() {
 
 #[test]
 fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
-    let base = measured("base", &[100.0, 101.0, 102.0, 99.0]);
-    let new = measured("new", &[110.0, 111.0, 112.0, 109.0]);
+    let base = run_with("base", &[100.0, 101.0, 102.0, 99.0]);
+    let new = run_with("new", &[110.0, 111.0, 112.0, 109.0]);
     let model = compared(vec![base], vec![new], THROUGHPUT);
     let pair = throughput(&model);
     assert_eq!(pair.verdict, Verdict::Better);
@@ -516,8 +516,8 @@ fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
     );
     assert!(interval.low < ranks.ratio && ranks.ratio < interval.high);
     let few = compared(
-        vec![measured("base", &[100.0, 101.0, 102.0])],
-        vec![measured("new", &[110.0, 111.0, 112.0])],
+        vec![run_with("base", &[100.0, 101.0, 102.0])],
+        vec![run_with("new", &[110.0, 111.0, 112.0])],
         THROUGHPUT,
     );
     assert_eq!(
@@ -533,7 +533,7 @@ fn welch_verdict_is_kept_and_rank_test_disagreement_warns() {
     // One trial far below hides the difference from Welch's test.
     let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
     let seen = |new: &[f64]| {
-        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], THROUGHPUT);
+        let model = compared(vec![run_with("a", &steady)], vec![run_with("b", new)], THROUGHPUT);
         let kind = model.warnings.iter().find_map(|warning| match &warning.kind {
             CompareWarningKind::RanksDisagree { comparisons } => {
                 Some((warning.severity, comparisons.clone()))
@@ -557,11 +557,11 @@ fn welch_verdict_is_kept_and_rank_test_disagreement_warns() {
 
 #[test]
 fn percentile_is_skipped_if_one_trial_has_too_few_transactions() {
-    let base = measured("a", &[100.0, 101.0, 102.0]);
-    let mut new = measured("b", &[80.0, 81.0, 82.0, 80.5]);
+    let base = run_with("a", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[80.0, 81.0, 82.0, 80.5]);
     each_record(&mut new, |i, record| {
         if i == 0 {
-            record.transaction.count = 150;
+            record.transaction_latency.count = 150;
         }
     });
     let model =
@@ -578,7 +578,7 @@ fn percentile_is_skipped_if_one_trial_has_too_few_transactions() {
 #[test]
 fn throughput_at_fixed_rate_is_compared_only_if_sole_metric() {
     let run = |name: &str, rates: [Option<f64>; 2]| {
-        let mut run = measured(name, &[100.0, 101.0, 99.0]);
+        let mut run = run_with(name, &[100.0, 101.0, 99.0]);
         run.plan
             .configurations
             .iter_mut()
@@ -604,8 +604,8 @@ fn two_configurations(name: &str, of: [[f64; 4]; 2]) -> Run {
     for outcome in run.outcomes.values_mut() {
         if let dyno_store::TrialOutcome::Finished(record) = outcome {
             let rate = of[record.trial.configuration][record.trial.block as usize - 1];
-            record.measured = Nanos(1_000_000_000);
-            record.work = None;
+            record.window_length = Nanos(1_000_000_000);
+            record.weighted_commits = None;
             record.counters.committed = rate as u64;
             assert_eq!(
                 plan.configuration(&record.trial).clients,
@@ -667,7 +667,7 @@ fn variance_between_runs_enters_the_error_with_several_runs() {
 #[test]
 fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
     let run = |name: &str, factor: f64| {
-        let mut run = measured(name, &[100.0, 101.0, 99.0, 100.5].map(|it| it / factor));
+        let mut run = run_with(name, &[100.0, 101.0, 99.0, 100.5].map(|it| it / factor));
         each_record(&mut run, |at, record| {
             let kind = |(name, slower): (&str, f64)| {
                 let mean = 1e6 * slower * [1.0, 1.004, 0.997, 1.002][at % 4];

@@ -13,7 +13,7 @@ fn with(name: &str, index: Option<&str>, rows: u64) -> Run {
     let table =
         TableSchema { columns: vec!["n int".to_owned()], indexes, rows: Some(rows), bytes: None };
     let schema = Schema::new([("orders".to_owned(), table)].into());
-    let mut run = measured(name, &[100.0; 3]);
+    let mut run = run_with(name, &[100.0; 3]);
     each_record(&mut run, |_, record| record.schema = Some(schema.clone()));
     run
 }
@@ -22,15 +22,15 @@ fn with(name: &str, index: Option<&str>, rows: u64) -> Run {
 fn runs_of_another_schema_are_no_repeats() {
     let sides = (
         side(vec![with("a", None, 5), with("b", Some("orders_n"), 5)]),
-        side(vec![measured("c", &[100.0; 3])]),
+        side(vec![run_with("c", &[100.0; 3])]),
     );
     let error =
         compare(&sides.0, &sides.1, &options(&METRICS)).expect_err("an index was made").to_string();
     let expected = "are no repeats of the same thing: INDEX orders_n ON orders is - in the one and btree (n) in the other";
     assert!(error.ends_with(expected), "{error}");
     // Runs of older versions have no schema, and numbers of rows may change.
-    let repeats = vec![with("a", None, 5), measured("b", &[100.0; 3]), with("c", None, 500)];
-    compared(repeats, vec![measured("d", &[100.0; 3])], &[ComparisonMetric::Throughput]);
+    let repeats = vec![with("a", None, 5), run_with("b", &[100.0; 3]), with("c", None, 500)];
+    compared(repeats, vec![run_with("d", &[100.0; 3])], &[ComparisonMetric::Throughput]);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn schema_change_within_a_run_does_not_prevent_comparison() {
             record.schema.clone_from(&schema);
         }
     });
-    compared(vec![changing], vec![measured("c", &[100.0; 3])], &[ComparisonMetric::Throughput]);
+    compared(vec![changing], vec![run_with("c", &[100.0; 3])], &[ComparisonMetric::Throughput]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
     };
     let sides = |index| {
         let repeats = vec![existing(with("a", None, 5), 1), existing(with("b", index, 5), 8)];
-        (side(repeats), side(vec![existing(measured("c", &[100.0; 3]), 8)]))
+        (side(repeats), side(vec![existing(run_with("c", &[100.0; 3]), 8)]))
     };
     let (base, new) = sides(Some("orders_n"));
     let error =

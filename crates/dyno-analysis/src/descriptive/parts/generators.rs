@@ -18,33 +18,38 @@ pub(super) fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) 
 
 /// The rows of a background group, or of the measured groups.
 fn rows_of(view: &View<'_>, configuration: usize, group: Option<&LimitPart>) -> Vec<PartRow> {
-    let records = view.measured(configuration).iter().filter_map(|it| it.of_group(group));
-    let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.parts.len())).max();
+    let records = view.measured_records(configuration).iter().filter_map(|it| it.of_group(group));
+    let numbers = records.filter_map(|it| Some(it.generators.as_ref()?.summaries.len())).max();
     (0..numbers.unwrap_or(0)).map(|number| row(view, configuration, group, number)).collect()
 }
 
-fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number: usize) -> PartRow {
+fn row(
+    view: &View<'_>,
+    configuration: usize,
+    group: Option<&LimitPart>,
+    generator: usize,
+) -> PartRow {
     fn summary_and_time<'r>(
         record: &'r TrialRecord,
         group: Option<&LimitPart>,
-        number: usize,
+        generator: usize,
     ) -> Option<(&'r GeneratorSummary, Nanos)> {
         let record = record.of_group(group)?;
-        Some((record.generators.as_ref()?.parts.get(number)?, record.measured))
+        Some((record.generators.as_ref()?.summaries.get(generator)?, record.window_length))
     }
-    let measured: Vec<(&GeneratorSummary, Nanos)> = view
-        .measured(configuration)
+    let summaries: Vec<(&GeneratorSummary, Nanos)> = view
+        .measured_records(configuration)
         .iter()
-        .filter_map(|it| summary_and_time(it, group, number))
+        .filter_map(|it| summary_and_time(it, group, generator))
         .collect();
-    let parts = || measured.iter().map(|(part, _)| *part);
+    let parts = || summaries.iter().map(|(part, _)| *part);
     let most = |of: fn(&GeneratorSummary) -> Option<f64>| parts().filter_map(of).reduce(f64::max);
-    let cores = measured
+    let cores = summaries
         .iter()
         .filter(|(_, length)| length.0 > 0)
         .map(|(part, length)| part.cpu.0 as f64 / length.0 as f64)
         .reduce(f64::max);
-    let valid = view.valid(configuration).filter_map(|it| summary_and_time(it, group, number));
+    let valid = view.valid(configuration).filter_map(|it| summary_and_time(it, group, generator));
     let committed = valid.map(|(part, _)| part.committed).reduce(|sum, part| sum + part);
     let milliseconds = |nanos: u64| Nanos(nanos).as_millis_f64();
     let clock = parts().map(|it| it.clock_uncertainty.0 + it.clock_drift.unsigned_abs()).max();
@@ -75,8 +80,8 @@ fn row(view: &View<'_>, configuration: usize, group: Option<&LimitPart>, number:
     let clients = parts().map(|it| it.clients).max().unwrap_or(0);
     let part = PartKind::Generator { clients, hosts };
     let name = match group {
-        None => number.to_string(),
-        Some(group) => format!("{}: {number}", group.name()),
+        None => generator.to_string(),
+        Some(group) => format!("{}: {generator}", group.name()),
     };
     PartRow { configuration, name, part, figures }
 }

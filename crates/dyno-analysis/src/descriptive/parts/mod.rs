@@ -10,7 +10,7 @@ use crate::model::{Figures, LoadPoint, Metric, PartKind, PartRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::client_group::{ClientGroup, GroupRole};
-use dyno_model::counters::{TransactionCount, TrialCounters};
+use dyno_model::counters::{TransactionCounters, TrialCounters};
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::{ComparisonMetric, Configuration, LoadBy, Stages};
 use dyno_model::record::TrialRecord;
@@ -57,7 +57,7 @@ fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Pa
         let lost: u64 = responses.iter().map(|response| response.censored).sum();
         row.figures.set(Metric::Length, Some(stage.length().as_secs_f64()));
         row.figures.set(load, Some(stage.mean()));
-        row.figures.set(Metric::Begun, Some(responses.iter().map(|it| it.count).sum::<u64>()));
+        row.figures.set(Metric::Started, Some(responses.iter().map(|it| it.count).sum::<u64>()));
         row.figures.set(Metric::NotCommitted, (*by == LoadBy::Rate).then_some(lost));
         start = Nanos(start.0 + stage.length().0);
         row
@@ -92,8 +92,10 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
         .map(|record| &record.counters)
         .collect::<Vec<_>>();
     let sum = |of: fn(&TrialCounters) -> u64| ledgers.iter().map(|counters| of(counters)).sum();
-    let audits =
-        view.measured(configuration).iter().filter_map(|record| record.of_group(Some(&limited)));
+    let audits = view
+        .measured_records(configuration)
+        .iter()
+        .filter_map(|record| record.of_group(Some(&limited)));
     let part = PartKind::Background {
         kind: group.workload.kind,
         clients: group.clients.count,
@@ -188,8 +190,8 @@ fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
 
 fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow {
     let counts = view.valid(configuration).filter_map(|record| count(&record.counters, name));
-    let counts: Vec<&TransactionCount> = counts.collect();
-    let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
+    let counts: Vec<&TransactionCounters> = counts.collect();
+    let sum = |of: fn(&TransactionCounters) -> u64| counts.iter().map(|count| of(count)).sum();
     let limited = LimitPart::Transaction(name.to_owned());
     let mut row = row(view, configuration, &limited, PartKind::Transaction);
     row.figures.add(outcomes([

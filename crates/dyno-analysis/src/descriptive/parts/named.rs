@@ -1,11 +1,14 @@
 //! Figures of the transactions of one name in a trial.
 
-use dyno_model::counters::{TransactionCount, TrialCounters};
+use dyno_model::counters::{TransactionCounters, TrialCounters};
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 
-pub(super) fn count<'l>(counters: &'l TrialCounters, name: &str) -> Option<&'l TransactionCount> {
+pub(super) fn count<'l>(
+    counters: &'l TrialCounters,
+    name: &str,
+) -> Option<&'l TransactionCounters> {
     counters.transactions.iter().find(|count| count.name == name)
 }
 
@@ -15,12 +18,12 @@ pub(super) fn of_transactions(
     name: &str,
     metric: ComparisonMetric,
 ) -> Option<(f64, bool)> {
-    let NamedTransactions { work, response, .. } =
+    let NamedTransactions { weighted_commits, response, .. } =
         record.transactions.iter().find(|it| it.name == name)?;
     match metric {
         ComparisonMetric::Throughput => {
             let committed = count(&record.counters, name)?.committed;
-            Some((record::throughput(*work, committed, record.measured), false))
+            Some((record::throughput(*weighted_commits, committed, record.window_length), false))
         }
         // Arrivals that no client started may have had this name.
         _ => {

@@ -9,7 +9,7 @@ use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::client_group::{BackgroundPlan, GroupRecord};
-use dyno_model::counters::{TransactionCount, TrialCounters};
+use dyno_model::counters::{TransactionCounters, TrialCounters};
 use dyno_model::databases::{Databases, transaction_names};
 use dyno_model::limit::{Limit, LimitMetric, LimitPart};
 use dyno_model::plan::{ComparisonMetric, LoadBy, Stages, WorkloadPlan};
@@ -25,7 +25,7 @@ use dyno_store::{RunData, TrialOutcome};
 fn run() -> RunData {
     let mut data = one_configuration(4).read();
     each_record(&mut data.run, |_, record| {
-        let seconds = record.measured.as_secs_f64();
+        let seconds = record.window_length.as_secs_f64();
         // Variation, so that limits can be tested.
         let scatter = (0.01 * (f64::from(record.trial.block) - 2.5)).exp();
         let named = |name: &str, rate: f64, nanos: f64| {
@@ -41,12 +41,12 @@ fn run() -> RunData {
             NamedTransactions {
                 name: name.to_owned(),
                 think: None,
-                work: Some(rate * seconds * scatter),
+                weighted_commits: Some(rate * seconds * scatter),
                 response: Some(response),
             }
         };
         record.transactions = vec![named("read", 900.0, 1e6), named("pay", 100.0, 5e7)];
-        let count = |name: &str, started: u64, failed: u64| TransactionCount {
+        let count = |name: &str, started: u64, failed: u64| TransactionCounters {
             name: name.to_owned(),
             started,
             committed: started - failed,
@@ -113,17 +113,17 @@ fn spread(own: &[&str]) -> RunData {
             let (it, count) =
                 (transactions[at % own.len()].clone(), counts[at % own.len()].clone());
             let share = if name.starts_with("north") { 1.0 } else { 0.4 };
-            let work = it.work.map(|work| work * share);
+            let weighted_commits = it.weighted_commits.map(|work| work * share);
             let count_of = |own: &str| if own == "pay" { 500 } else { 2_000 };
             let response =
                 it.response.map(|all| ResponseSummary { count: count_of(&it.name), ..all });
             record.transactions.push(NamedTransactions {
                 name: name.clone(),
-                work,
+                weighted_commits,
                 response,
                 think: None,
             });
-            record.counters.transactions.push(TransactionCount { name: name.clone(), ..count });
+            record.counters.transactions.push(TransactionCounters { name: name.clone(), ..count });
         }
     });
     data
@@ -268,7 +268,7 @@ fn with_report() -> RunData {
             found,
         };
         let own = TrialRecord {
-            measured: record.measured,
+            window_length: record.window_length,
             counters: TrialCounters {
                 started: 1_000,
                 committed: 960,
@@ -281,7 +281,7 @@ fn with_report() -> RunData {
                 response: Some(response),
                 ..OpenLoop::default()
             }),
-            work: Some(50.0 * record.measured.as_secs_f64() * scatter),
+            weighted_commits: Some(50.0 * record.window_length.as_secs_f64() * scatter),
             audit: audit.into(),
             ..TrialRecord::default()
         };
@@ -366,8 +366,9 @@ fn failed_background_workload_counts_against_its_configuration() {
         each_record(&mut data.run, |_, record| {
             let is_second = record.trial.configuration == 1;
             // The second system's own results are twice as good.
-            record.work =
-                Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
+            record.weighted_commits = Some(
+                if is_second { 2_000.0 } else { 1_000.0 } * record.window_length.as_secs_f64(),
+            );
             let background = match is_second {
                 true => TrialRecord {
                     counters: TrialCounters {
@@ -517,7 +518,7 @@ fn stages_are_means_over_the_valid_trials() {
         let mean = rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64;
         assert!((throughput.mean - mean.exp()).abs() < 1e-9, "{row:?}");
         let of = |row: &PartRow| {
-            [Metric::Length, Metric::Offered, Metric::Begun, Metric::NotCommitted]
+            [Metric::Length, Metric::Offered, Metric::Started, Metric::NotCommitted]
                 .map(|metric| row.figures.value(metric).expect("known"))
         };
         assert_eq!(row.name, "usual");

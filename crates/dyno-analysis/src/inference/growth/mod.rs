@@ -16,7 +16,7 @@ use crate::model::{
 use crate::resources::{self, ResourceUse};
 use crate::view::View;
 use dyno_model::lists;
-use dyno_model::monitor::{Sample, mean, names};
+use dyno_model::monitor::{MonitorSample, mean, names};
 use dyno_model::plan::{StopRule, Trial};
 use dyno_model::record::{TrialRecord, is_rate};
 use dyno_model::warning::{Severity, Warning};
@@ -142,7 +142,7 @@ fn equal_steps(from: u64, to: u64) -> Vec<u64> {
 /// A trial on the axis of rows.
 struct GrowingTrial<'a> {
     record: &'a TrialRecord,
-    samples: &'a [Sample],
+    samples: &'a [MonitorSample],
     /// Seconds since the common start, and rows in the table, up to the end of the last
     /// interval.
     rows_over_time: Vec<(f64, f64)>,

@@ -2,7 +2,7 @@
 
 use crate::comparisons::MIN_REPEATS;
 use crate::eligibility;
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{
     Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel,
     WorstOfLimit,
@@ -80,7 +80,7 @@ fn tested_limit(view: &View<'_>, limit: &Limit, configuration: usize) -> TestedL
         not_working: match &limit.part {
             // What runs in the background may work where the configuration's own workload does not.
             Some(LimitPart::Background(name)) => {
-                eligibility::background(view.measured(configuration), name)
+                eligibility::background(view.measured_records(configuration), name)
             }
             _ => view.eligibilities[configuration].not_working(),
         },
@@ -170,7 +170,7 @@ fn test_figures(
     }
     let figures = figures?;
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
-    row.repeats = count(values.len());
+    row.repeats = as_u32(values.len());
     row.is_bound = bounds.contains(&true) || row.lower_percentile.is_some();
     if metric == ComparisonMetric::MaxMs {
         row.figure = values.into_iter().reduce(f64::max);
@@ -181,7 +181,7 @@ fn test_figures(
     // More trials do not help where the figure is only a bound.
     if !row.is_bound {
         let needed = needed_against(&values, row.value);
-        row.trials_needed = needed.map(|needed| count(needed.max(values.len() + 1)));
+        row.trials_needed = needed.map(|needed| as_u32(needed.max(values.len() + 1)));
     }
     test
 }
@@ -211,13 +211,13 @@ fn test_failures(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     let is_harmless = |warning: &Warning| {
         warning.severity() < Severity::Invalid || matches!(warning, Warning::Failures { .. })
     };
-    let records = view.measured(row.configuration).iter();
+    let records = view.measured_records(row.configuration).iter();
     let usable = records.filter(|record| view.warnings(record).iter().all(is_harmless));
     let records = usable.filter_map(|record| record.of_group(row.part.as_ref()));
     let counters = records.map(|record| &record.counters);
     let counts = counters.filter_map(|counters| parts::failures(counters, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
-    row.repeats = count(counts.len());
+    row.repeats = as_u32(counts.len());
     let percent = |share: f64| 100.0 * share;
     let test = proportion_against(&counts, row.value / 100.0);
     let alone = counts.first().map(|(failed, started)| percent(*failed as f64 / *started as f64));
@@ -227,10 +227,9 @@ fn test_failures(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
 
 /// Losses that audits found are certain with any number of trials.
 fn set_losses(view: &View<'_>, row: &mut LimitRow) {
-    let measured = view.measured(row.configuration).iter();
-    let records: Vec<_> =
-        measured.filter_map(|record| record.of_group(row.part.as_ref())).collect();
-    row.repeats = count(records.len());
+    let records = view.measured_records(row.configuration).iter();
+    let records: Vec<_> = records.filter_map(|record| record.of_group(row.part.as_ref())).collect();
+    row.repeats = as_u32(records.len());
     let losses: Vec<_> = records.iter().map(|record| record.audit.losses()).collect();
     let counted = losses.iter().filter_map(|it| it.commits).map(|it| it.lost_min);
     row.figure = counted.reduce(|a, b| a + b).map(|lost| lost as f64);
@@ -273,8 +272,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             value: worst.value,
             part: worst.part.clone(),
             verdict: worst.verdict,
-            number: count(group.len()),
-            of: count(all(worst)),
+            configurations: as_u32(group.len()),
+            of: as_u32(all(worst)),
             worst: WorstOfLimit { configuration: worst.configuration, figure: worst.figure },
             not_working: worst.not_working,
             shortage: worst.shortage,

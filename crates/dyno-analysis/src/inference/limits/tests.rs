@@ -15,7 +15,8 @@ fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
         Shape { clients: vec![1, 8], blocks, has_failures: false, ..Shape::small() }.read();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        record.work = Some(work(record.trial.block) * record.measured.as_secs_f64());
+        record.weighted_commits =
+            Some(work(record.trial.block) * record.window_length.as_secs_f64());
     }
     data
 }
@@ -97,8 +98,8 @@ fn percentile_shortage_reports_count_and_required_duration() {
     let mut fewest = u64::MAX;
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        record.transaction.count = 250 + u64::from(record.trial.block);
-        fewest = fewest.min(record.transaction.count);
+        record.transaction_latency.count = 250 + u64::from(record.trial.block);
+        fewest = fewest.min(record.transaction_latency.count);
     }
     let window = data.run.plan.configurations[0].load.stop;
     let rows = judged(&mut data, LimitMetric::P99, 1e9);
@@ -127,7 +128,7 @@ fn percentile_shortage_reports_count_and_required_duration() {
     // A program that reports no p99 would not report one after more transactions.
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        record.transaction.p99 = 0;
+        record.transaction_latency.p99 = 0;
     }
     assert!(judged(&mut data, LimitMetric::P99, 1e9).iter().all(|row| row.shortage.is_none()));
     let model = crate::analyse(&data);
@@ -139,7 +140,8 @@ fn the_longest_time_of_all_trials_is_compared_with_a_limit_on_max() {
     let mut data = run(3, |_| 5_000.0);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        record.transaction.max = if record.trial.block == 2 { 80_000_000 } else { 20_000_000 };
+        record.transaction_latency.max =
+            if record.trial.block == 2 { 80_000_000 } else { 20_000_000 };
     }
     let of = |data: &mut RunData, value| judged(data, LimitMetric::Max, value).remove(0);
     let (over, under) = (of(&mut data, 79.0), of(&mut data, 81.0));
@@ -206,9 +208,9 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         // Each client is running a transaction that began before the window and ends after it.
-        let measured = record.measured.as_secs_f64();
-        (record.counters, record.transaction) = <_>::default();
-        record.work = Some(measured / 3.0);
+        let measured = record.window_length.as_secs_f64();
+        (record.counters, record.transaction_latency) = <_>::default();
+        record.weighted_commits = Some(measured / 3.0);
     }
     let rows = judged(&mut data, LimitMetric::Throughput, 0.25);
     assert_eq!(verdicts(&rows), [LimitVerdict::Passed; 4], "{rows:?}");
@@ -223,7 +225,7 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
 
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        record.work = Some(0.0);
+        record.weighted_commits = Some(0.0);
     }
     let rows = judged(&mut data, LimitMetric::Throughput, 0.25);
     assert_eq!(verdicts(&rows), [LimitVerdict::Failed; 4]);

@@ -2,7 +2,7 @@
 //! other levels, estimated by a linear mixed model on logarithms ([`crate::stats::mixed`]). Its
 //! strata are blocks, server starts within blocks, and data sets within starts.
 
-use crate::estimate::count;
+use crate::estimate::as_u32;
 use crate::model::{
     ComparisonOf, Interaction, InteractionWith, LevelRatio, RatioScatter, Scatter, Varied,
 };
@@ -254,7 +254,7 @@ pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
         let system = (group.of != ComparisonOf::System).then_some(configuration.system);
         (system, others.map(|(_, level)| level.clone()).collect::<Vec<_>>())
     };
-    count(pairs.iter().map(besides).collect::<BTreeSet<_>>().len())
+    as_u32(pairs.iter().map(besides).collect::<BTreeSet<_>>().len())
 }
 
 /// A fitted question.

@@ -43,7 +43,7 @@ fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Configuration) -
             continue;
         };
         let configuration = &data.run.plan.configurations[trial.configuration];
-        record.work = Some(
+        record.weighted_commits = Some(
             1_000.0 * f64::from(configuration.clients) * logarithm(at, trial, configuration).exp(),
         );
     }
@@ -457,9 +457,10 @@ fn side_that_fails_in_one_pair_makes_the_question_invalid() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         let is_subject =
             data.run.plan.configurations[record.trial.configuration].levels[0] == "in-place";
-        record.work = Some(record.counters.committed as f64 * if is_subject { 3.0 } else { 1.0 });
+        record.weighted_commits =
+            Some(record.counters.committed as f64 * if is_subject { 3.0 } else { 1.0 });
         if *id == stopped[0] {
-            (record.counters.committed, record.work) = (0, Some(0.0));
+            (record.counters.committed, record.weighted_commits) = (0, Some(0.0));
         }
     }
     let model = crate::analyse(&data);

@@ -203,7 +203,7 @@ pub struct InterimAnalyses {
     /// Maximum number of blocks.
     pub blocks_most: u32,
     /// Why measuring ended.
-    pub ending: RunEnd,
+    pub end: RunEnd,
 }
 
 /// How a run with interim analyses ended.

@@ -237,7 +237,7 @@ pub enum Conclusion {
         /// Whether it was passed.
         verdict: LimitVerdict,
         /// Number of configurations with this verdict.
-        number: u32,
+        configurations: u32,
         /// Number of configurations that it applies to.
         of: u32,
         /// The configuration among them that is closest to the limit, or exceeds it most.

@@ -20,9 +20,9 @@ pub struct GroupedValue<K> {
 /// when the cells are those of sides.
 #[must_use]
 pub fn rows<K: Ord>(values: &[GroupedValue<K>]) -> (Vec<Row>, Vec<usize>) {
-    let number = values.first().map_or(0, |value| value.groups.len());
+    let grouping_count = values.first().map_or(0, |value| value.groups.len());
     let mut strata: Vec<(usize, Vec<&K>)> = Vec::new();
-    for stratum in 0..number {
+    for stratum in 0..grouping_count {
         let keys: BTreeSet<&K> = values.iter().map(|value| &value.groups[stratum]).collect();
         let keys: Vec<&K> = keys.into_iter().collect();
         let outer = strata.last().map_or(1, |(_, groups)| groups.len());

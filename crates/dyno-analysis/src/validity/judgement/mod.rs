@@ -6,7 +6,7 @@ use crate::model::TrialSteadiness;
 use crate::steadiness;
 use dyno_model::judge::collapse::{self, IntervalRate, SessionSample};
 use dyno_model::judge::is_meant;
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
 use dyno_model::warning::Warning;
@@ -27,13 +27,15 @@ pub(crate) fn judge(
     plan: &Plan,
     record: &TrialRecord,
     timeline: &[TimelineLine],
-    sessions: &[Sample],
+    sessions: &[MonitorSample],
 ) -> Judged {
     let load = &plan.configuration(&record.trial).load;
     let opens = load.warmup.as_secs_f64();
-    let closes = opens + record.measured.as_secs_f64();
-    let sample =
-        |sample: &Sample| SessionSample { at: sample.at_s, sessions: sample.sessions.clone() };
+    let closes = opens + record.window_length.as_secs_f64();
+    let sample = |sample: &MonitorSample| SessionSample {
+        at: sample.at_s,
+        sessions: sample.sessions.clone(),
+    };
     let samples: Vec<SessionSample> = sessions.iter().map(sample).collect();
     let is_judged_here = |warning: &Warning| match warning {
         Warning::Collapse { .. } => !timeline.is_empty(),

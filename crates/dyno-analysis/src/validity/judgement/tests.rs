@@ -4,7 +4,7 @@ use crate::compare::{self, Side};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
 use dyno_model::judge::{TrialRequirements, judge};
-use dyno_model::monitor::{Sample, SessionGroup};
+use dyno_model::monitor::{MonitorSample, SessionGroup};
 use dyno_model::plan::{LoadBy, LoadPlan, Plan, Stages, StopRule, Trial};
 use dyno_model::record::{CommitGap, Facts, IntervalRecord, TrialRecord};
 use dyno_model::single::SingleTrial;
@@ -63,7 +63,7 @@ fn record(trial: Trial) -> TrialRecord {
     shape.play(&shape.plan(), &mut heard);
     let mut record = heard.0.expect("the fixture's trial ends");
     record.trial = trial;
-    record.measured = Nanos(WINDOW * SECOND);
+    record.window_length = Nanos(WINDOW * SECOND);
     let worker = &mut record.generator.workers[0];
     (worker.cpu, worker.wall) = (Nanos(95 * WINDOW * SECOND / 100), Nanos(WINDOW * SECOND));
     let gap = CommitGap { at: Nanos(4 * SECOND), length: Nanos(2 * SECOND) };
@@ -86,14 +86,14 @@ fn intervals() -> impl Iterator<Item = IntervalRecord> {
 }
 
 /// A sample in the middle of the stall.
-fn sample() -> Sample {
+fn sample() -> MonitorSample {
     let sessions = vec![SessionGroup {
         sessions: 8,
         state: "Query".to_owned(),
         wait: "Waiting for table metadata lock".to_owned(),
         statement: "UPDATE t SET c = ?".to_owned(),
     }];
-    Sample { trial: "b01-001".to_owned(), at_s: 6.0, sessions, ..Sample::default() }
+    MonitorSample { trial: "b01-001".to_owned(), at_s: 6.0, sessions, ..MonitorSample::default() }
 }
 
 /// The results folder of `dyno run`.
@@ -128,11 +128,11 @@ fn by_single(root: &Path) -> std::path::PathBuf {
 }
 
 fn reported(folder: &Path) -> Vec<Warning> {
-    crate::load(folder).expect("readable").trials[0].warnings.clone()
+    crate::read_model(folder).expect("readable").trials[0].warnings.clone()
 }
 
 fn compared(folder: &Path) -> Vec<Warning> {
-    let Side { runs, .. } = compare::load(folder).expect("readable");
+    let Side { runs, .. } = compare::read_side(folder).expect("readable");
     let TrialOutcome::Finished(record) = &runs[0].outcomes["b01-001"] else {
         panic!("it has figures")
     };
@@ -194,7 +194,7 @@ fn a_fall_of_throughput_that_the_stages_ask_for_is_no_collapse() {
     let trial = plan.trials[0].clone();
     let mut record = record(trial);
     record.facts = Some(Facts::default());
-    record.measured = Nanos(40 * SECOND);
+    record.window_length = Nanos(40 * SECOND);
     let second = |second: u64| TimelineLine {
         start_s: second as f64,
         length_s: 1.0,

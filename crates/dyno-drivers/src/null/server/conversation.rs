@@ -21,14 +21,14 @@ pub struct Options {
 
 /// Counters of a null server.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct ServerCounters {
     pub(super) statements: [AtomicU64; StatementKind::ALL.len()],
     pub(super) prepared: AtomicU64,
     pub(super) connections: AtomicU64,
     pub(super) rows_loaded: AtomicU64,
 }
 
-impl Counts {
+impl ServerCounters {
     /// Statements of a kind executed so far, prepared or as text.
     #[must_use]
     pub fn statements(&self, kind: StatementKind) -> u64 {
@@ -68,13 +68,13 @@ pub(super) fn add(counter: &AtomicU64, more: u64) {
 /// State shared by all sessions of a server.
 pub(super) struct Shared {
     pub(super) options: Options,
-    pub(super) counts: Arc<Counts>,
+    pub(super) counts: Arc<ServerCounters>,
 }
 
 /// The server side of a protocol for one connection, from bytes to bytes.
 pub(super) trait Conversation {
     /// A new session; `number` distinguishes connections.
-    fn new(number: u32) -> Self;
+    fn new(connection_number: u32) -> Self;
 
     /// Writes the greeting, if the protocol has one.
     fn greet(&mut self, shared: &Shared, out: &mut Vec<u8>);

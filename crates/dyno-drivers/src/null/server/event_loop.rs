@@ -1,6 +1,6 @@
 //! Sockets of a null server: one epoll, edge-triggered, on one thread.
 
-use super::conversation::{Conversation, Counts, Shared, Stop, add};
+use super::conversation::{Conversation, ServerCounters, Shared, Stop, add};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Socket, Type};
@@ -157,9 +157,9 @@ impl<S: Conversation> EventLoop<S> {
             self.free.push(slot);
             return Err(error);
         }
-        let counts: &Counts = &self.shared.counts;
-        add(&counts.connections, 1);
-        let session = S::new(counts.connections() as u32);
+        let counters: &ServerCounters = &self.shared.counts;
+        add(&counters.connections, 1);
+        let session = S::new(counters.connections() as u32);
         let mut peer =
             Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), stop: None };
         if !self.shared.options.is_silent {

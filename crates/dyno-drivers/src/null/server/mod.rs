@@ -25,7 +25,7 @@ mod postgres;
 mod tests;
 
 use conversation::{Conversation, Shared};
-pub use conversation::{Counts, Options};
+pub use conversation::{Options, ServerCounters};
 use event_loop::EventLoop;
 use mio::Waker;
 pub use persona::{Persona, Protocol, Rejection};
@@ -43,7 +43,7 @@ pub struct NullServer {
     serve: Serve,
     waker: Arc<Waker>,
     local_addr: SocketAddr,
-    counts: Arc<Counts>,
+    counters: Arc<ServerCounters>,
 }
 
 /// Binds a server with sessions of this kind to an address.
@@ -62,14 +62,14 @@ impl NullServer {
     /// # Errors
     /// When the address cannot be bound.
     pub fn bind(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<Self> {
-        let counts = Arc::<Counts>::default();
-        let shared = Shared { options, counts: Arc::clone(&counts) };
+        let counters = Arc::<ServerCounters>::default();
+        let shared = Shared { options, counts: Arc::clone(&counters) };
         let bound = match protocol {
             Protocol::Mysql => bound::<mysql::MysqlConversation>,
             Protocol::Postgres => bound::<postgres::PostgresConversation>,
         };
         let (serve, waker, local_addr) = bound(address, shared)?;
-        Ok(Self { serve, waker, local_addr, counts })
+        Ok(Self { serve, waker, local_addr, counters })
     }
 
     /// The address with the port that the system chose.
@@ -80,8 +80,8 @@ impl NullServer {
 
     /// Its counters, which may be read while it runs.
     #[must_use]
-    pub fn counts(&self) -> Arc<Counts> {
-        Arc::clone(&self.counts)
+    pub fn counters(&self) -> Arc<ServerCounters> {
+        Arc::clone(&self.counters)
     }
 
     /// Serves on this thread until the flag is set, which is checked 20 times a second and after
@@ -98,7 +98,7 @@ impl NullServer {
 pub struct RunningServer {
     /// Its listening address.
     pub local_addr: SocketAddr,
-    counts: Arc<Counts>,
+    counters: Arc<ServerCounters>,
     stop: Arc<AtomicBool>,
     waker: Arc<Waker>,
     thread: Option<JoinHandle<io::Result<()>>>,
@@ -114,21 +114,21 @@ pub fn serve(
     options: Options,
 ) -> io::Result<RunningServer> {
     let server = NullServer::bind(protocol, address, options)?;
-    let (local_addr, counts, waker) =
-        (server.local_addr(), server.counts(), Arc::clone(&server.waker));
+    let (local_addr, counters, waker) =
+        (server.local_addr(), server.counters(), Arc::clone(&server.waker));
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let thread = std::thread::Builder::new()
         .name("null-server".to_owned())
         .spawn(move || server.run_until(&flag))?;
-    Ok(RunningServer { local_addr, counts, stop, waker, thread: Some(thread) })
+    Ok(RunningServer { local_addr, counters, stop, waker, thread: Some(thread) })
 }
 
 impl RunningServer {
     /// Its counters, which continue while it runs.
     #[must_use]
-    pub fn counts(&self) -> &Counts {
-        &self.counts
+    pub fn counters(&self) -> &ServerCounters {
+        &self.counters
     }
 
     /// Closes all connections and ends the thread.

@@ -46,7 +46,7 @@ const STATUS_AUTOCOMMIT: u16 = 0x2;
 const STATUS_IN_TRANSACTION: u16 = 0x1;
 
 pub(super) struct MysqlConversation {
-    number: u32,
+    connection_number: u32,
     phase: Phase,
     deprecates_eof: bool,
     is_in_transaction: bool,
@@ -99,9 +99,9 @@ struct Canned(Vec<(Column, RowFormat, u16, Vec<u8>)>);
 type Done = Result<(), Stop>;
 
 impl Conversation for MysqlConversation {
-    fn new(number: u32) -> Self {
+    fn new(connection_number: u32) -> Self {
         Self {
-            number,
+            connection_number,
             phase: Phase::Login,
             deprecates_eof: false,
             is_in_transaction: false,
@@ -119,7 +119,7 @@ impl Conversation for MysqlConversation {
             out.push(10);
             out.extend_from_slice(version);
             out.push(0);
-            out.extend_from_slice(&self.number.to_le_bytes());
+            out.extend_from_slice(&self.connection_number.to_le_bytes());
             out.extend_from_slice(&SALT[..8]);
             out.push(0);
             out.extend_from_slice(&offered[..2]);

@@ -36,7 +36,7 @@ mod type_number {
 }
 
 pub(super) struct PostgresConversation {
-    number: u32,
+    connection_number: u32,
     phase: Phase,
     is_in_transaction: bool,
     /// After an error in the extended protocol everything up to the next Sync is skipped.
@@ -93,9 +93,9 @@ struct Portal {
 }
 
 impl Conversation for PostgresConversation {
-    fn new(number: u32) -> Self {
+    fn new(connection_number: u32) -> Self {
         Self {
-            number,
+            connection_number,
             phase: Phase::Startup,
             is_in_transaction: false,
             is_skipping: false,
@@ -163,11 +163,11 @@ impl PostgresConversation {
             });
         }
         message(b'K', out, |out| {
-            out.extend_from_slice(&self.number.to_be_bytes());
+            out.extend_from_slice(&self.connection_number.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
         });
         self.phase = Phase::Ready;
-        self.ready(out);
+        self.ready_for_query(out);
     }
 
     /// Processes a message with a type byte; 0 when it is incomplete.
@@ -210,7 +210,7 @@ impl PostgresConversation {
                     self.is_skipping = protocol == Protocol::Extended;
                 }
                 if protocol == Protocol::Simple {
-                    self.ready(out);
+                    self.ready_for_query(out);
                 }
             }
             // Flush and Sync have no effect during a copy.
@@ -233,7 +233,7 @@ impl PostgresConversation {
             b'E' => self.execute(body, shared, out)?,
             b'S' => {
                 self.is_skipping = false;
-                self.ready(out);
+                self.ready_for_query(out);
                 return Ok(());
             }
             b'P' => self.parse(body, shared),
@@ -358,7 +358,7 @@ impl PostgresConversation {
             rest = others;
         }
         if self.phase == Phase::Ready {
-            self.ready(out);
+            self.ready_for_query(out);
         }
         Ok(())
     }
@@ -409,7 +409,7 @@ impl PostgresConversation {
         Ok(())
     }
 
-    fn ready(&self, out: &mut Vec<u8>) {
+    fn ready_for_query(&self, out: &mut Vec<u8>) {
         let status = if self.is_in_transaction { b'T' } else { b'I' };
         out.extend_from_slice(&[b'Z', 0, 0, 0, 5, status]);
     }

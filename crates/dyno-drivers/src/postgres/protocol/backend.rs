@@ -160,7 +160,7 @@ pub enum TransactionStatus {
 }
 
 /// Decodes ReadyForQuery; any other status is malformed.
-pub fn ready(body: &[u8]) -> Result<TransactionStatus, Malformed> {
+pub fn ready_for_query(body: &[u8]) -> Result<TransactionStatus, Malformed> {
     match Reader::new(body).byte()? {
         b'I' => Ok(TransactionStatus::Idle),
         b'T' => Ok(TransactionStatus::Open),
@@ -316,7 +316,7 @@ mod tests {
             let _ = authentication(&body);
             let _ = parameter_status(&body);
             let _ = backend_process(&body);
-            let _ = ready(&body);
+            let _ = ready_for_query(&body);
             let _ = row_description(&body, &mut Vec::new());
             let _ = parameter_description(&body, &mut Vec::new());
             let _ = affected(&body, false);

@@ -159,7 +159,7 @@ impl Execution {
 /// Appends Bind and Execute of the statement with this number, or of the unnamed one; `formats` are
 /// those of its columns. `is_described` requests the columns.
 pub fn execute(
-    number: Option<usize>,
+    statement_number: Option<usize>,
     types: &[ParameterType],
     formats: &[u8],
     values: &[Value<'_>],
@@ -169,7 +169,7 @@ pub fn execute(
     message(b'B', bytes, |bytes| {
         // The unnamed portal.
         bytes.push(0);
-        if let Some(number) = number {
+        if let Some(number) = statement_number {
             statement_name(number, bytes);
         }
         bytes.push(0);
@@ -184,10 +184,10 @@ pub fn execute(
 }
 
 /// The name of a statement on the server.
-pub fn statement_name(number: usize, bytes: &mut Vec<u8>) {
+pub fn statement_name(statement_number: usize, bytes: &mut Vec<u8>) {
     bytes.push(b's');
     let begin = bytes.len();
-    let mut rest = number;
+    let mut rest = statement_number;
     loop {
         bytes.push(b'0' + (rest % 10) as u8);
         rest /= 10;

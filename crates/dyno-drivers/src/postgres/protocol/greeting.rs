@@ -87,7 +87,7 @@ impl<'a> Greeting<'a> {
             }
             b'K' => self.session.process = backend::backend_process(frame.body)?,
             b'Z' if self.is_let_in => {
-                self.session.transaction = backend::ready(frame.body)?;
+                self.session.transaction = backend::ready_for_query(frame.body)?;
                 return Ok(true);
             }
             b'E' => return Err(error::failure(&backend::fault(frame.body)?)),

@@ -134,7 +134,7 @@ impl Inbox {
     }
 
     /// Releases space that an unusually large message needed. Called at the end of a statement.
-    pub fn settle(&mut self) {
+    pub fn release_space(&mut self) {
         if self.bytes.len() > ROOM_KEPT && self.start == self.end {
             self.bytes = vec![0; ROOM_KEPT];
             self.start = 0;
@@ -207,7 +207,7 @@ mod tests {
         put(&mut inbox, &message(b'D', &vec![7; 300_000]));
         assert_eq!(inbox.next_frame().unwrap().unwrap().body.len(), 300_000);
         assert!(inbox.capacity() > 300_000);
-        inbox.settle();
+        inbox.release_space();
         assert!(inbox.capacity() <= ROOM_KEPT);
         put(&mut inbox, &message(b'Z', b"I"));
         assert_eq!(inbox.next_frame(), Ok(Some(Frame { tag: b'Z', body: b"I" })));

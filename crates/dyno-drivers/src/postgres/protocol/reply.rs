@@ -116,7 +116,7 @@ impl Reply {
         match frame.tag {
             b'Z' => {
                 self.outcome.has_rows = shape.returns_rows;
-                return Ok(Progress::Ready(backend::ready(frame.body)?));
+                return Ok(Progress::Ready(backend::ready_for_query(frame.body)?));
             }
             b'C' => {
                 self.outcome.affected += backend::affected(frame.body, shape.returns_rows);

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::null::StatementKind;
-use dyno_drivers::null::server::{Counts, Options, Protocol, RunningServer, serve};
+use dyno_drivers::null::server::{Options, Protocol, RunningServer, ServerCounters, serve};
 use programs::{pgbench, program, sysbench};
 use proptest::prelude::*;
 use std::io::{Read, Write};
@@ -40,7 +40,7 @@ fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-fn counted(counts: &Counts) -> Vec<(&'static str, u64)> {
+fn counted(counts: &ServerCounters) -> Vec<(&'static str, u64)> {
     StatementKind::ALL
         .iter()
         .map(|kind| (kind.name(), counts.statements(*kind)))
@@ -74,8 +74,8 @@ fn three_thousand_connections_are_open_at_once() {
     for client in &mut clients {
         assert_eq!(read_until(client, &[2, 0, 0, 0]).len(), 11);
     }
-    assert_eq!(server.counts().connections(), CLIENTS as u64);
-    assert_eq!(counted(server.counts()), [("update", CLIENTS as u64)]);
+    assert_eq!(server.counters().connections(), CLIENTS as u64);
+    assert_eq!(counted(server.counters()), [("update", CLIENTS as u64)]);
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn a_thousand_clients_are_served() {
     if let Some(program) = program("sysbench") {
         let server = server(Protocol::Mysql);
         sysbench(&server, &program, "oltp_point_select", &["--events=5000", "--threads=1000"]);
-        assert_eq!(server.counts().statements(StatementKind::Select), 5000);
-        assert_eq!(server.counts().connections(), 1000);
+        assert_eq!(server.counters().statements(StatementKind::Select), 5000);
+        assert_eq!(server.counters().connections(), 1000);
     }
     if let Some(program) = program("pgbench") {
         let server = server(Protocol::Postgres);
@@ -96,7 +96,7 @@ fn a_thousand_clients_are_served() {
             &program,
             &["-n", "-S", "-M", "prepared", "-c", "1000", "-j", "2", "-t", "5"],
         );
-        assert_eq!(server.counts().statements(StatementKind::Select), 5002);
+        assert_eq!(server.counters().statements(StatementKind::Select), 5002);
     }
 }
 
@@ -185,7 +185,7 @@ fn a_prepared_mysql_select_is_answered_with_a_binary_row() {
     socket.write_all(&packet(0, &execute)).unwrap();
     let refused = read_until(&mut socket, b"unknown prepared statement");
     assert_eq!(refused[4..7], [0xff, 0xdb, 0x04], "error 1243");
-    assert_eq!(server.counts().statements_total(), 1);
+    assert_eq!(server.counters().statements_total(), 1);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_mysql_statement_longer_than_a_packet_is_answered_once() {
     socket.write_all(&packet(0, &body)).unwrap();
     socket.write_all(&packet(1, &[b'1'; 100])).unwrap();
     assert_eq!(read_until(&mut socket, &[2, 0, 0, 0]), [7, 0, 0, 2, 0, 1, 0, 2, 0, 0, 0]);
-    assert_eq!(counted(server.counts()), [("insert", 1)]);
+    assert_eq!(counted(server.counters()), [("insert", 1)]);
 }
 
 fn postgres_client(server: &RunningServer) -> TcpStream {
@@ -301,7 +301,7 @@ fn after_an_error_everything_up_to_sync_is_skipped() {
         3,
         "type, ERROR twice; one message"
     );
-    assert_eq!(server.counts().statements_total(), 0);
+    assert_eq!(server.counters().statements_total(), 0);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_statement_that_arrives_byte_by_byte_is_answered() {
         socket.write_all(&[byte]).unwrap();
     }
     read_until(&mut socket, &[2, 0, 0, 0]);
-    assert_eq!(counted(server.counts()), [("delete", 1)]);
+    assert_eq!(counted(server.counters()), [("delete", 1)]);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn a_client_that_does_not_read_does_not_delay_others() {
     let mut reader = deaf.try_clone().unwrap();
     let draining = std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
     deaf.write_all(&ping[sent % ping.len()..]).unwrap();
-    wait_until("all answers", || server.counts().statements(StatementKind::Select) >= expected);
+    wait_until("all answers", || server.counters().statements(StatementKind::Select) >= expected);
     deaf.write_all(&packet(0, b"\x01")).unwrap();
     draining.join().unwrap().unwrap();
 }
@@ -366,7 +366,7 @@ fn a_silent_server_accepts_connections_and_never_answers() {
         let server = server_with(protocol, Options { is_silent: true, ..Options::default() });
         let mut socket = dial(&server);
         socket.write_all(POSTGRES_HELLO).unwrap();
-        wait_until("the connection", || server.counts().connections() == 1);
+        wait_until("the connection", || server.counters().connections() == 1);
         socket.set_nonblocking(true).unwrap();
         assert_eq!(socket.read(&mut [0; 16]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     }

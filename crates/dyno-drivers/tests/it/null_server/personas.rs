@@ -99,7 +99,7 @@ fn errors_of_imitated_products_have_the_remedies_of_their_manuals() {
         assert_eq!(is_retried, kind == FailureKind::Serialization, "{statement}");
         // The session continues.
         block_on(connection.query("ROLLBACK", &mut Discard)).unwrap();
-        wait_until("counting", || server.counts().statements(StatementKind::Rollback) == 1);
+        wait_until("counting", || server.counters().statements(StatementKind::Rollback) == 1);
     }
 }
 
@@ -134,8 +134,8 @@ fn rows_are_inserted_where_load_data_is_refused_by_whatever_number() {
         let done = block_on(connection.bulk_load(&load, &mut Countdown(3)));
         assert_eq!(done.ok(), loaded, "{:?}", persona.rejections);
         let ended = if loaded.is_some() { StatementKind::Commit } else { StatementKind::Rollback };
-        wait_until("counting", || server.counts().statements(ended) == 1);
+        wait_until("counting", || server.counters().statements(ended) == 1);
         let inserts = u64::from(loaded.is_some());
-        assert_eq!(server.counts().statements(StatementKind::Insert), inserts);
+        assert_eq!(server.counters().statements(StatementKind::Insert), inserts);
     }
 }

@@ -66,8 +66,8 @@ fn sysbench_runs_point_selects_prepared_and_as_text() {
             "oltp_point_select",
             &["--events=2000", "--threads=8", mode],
         );
-        assert_eq!(counted(server.counts()), [("select", 2000)], "{mode}: {text}");
-        let is_prepared = server.counts().prepared() > 0;
+        assert_eq!(counted(server.counters()), [("select", 2000)], "{mode}: {text}");
+        let is_prepared = server.counters().prepared() > 0;
         assert_eq!(is_prepared, mode == "--db-ps-mode=auto");
         server.stop().unwrap();
     }
@@ -86,7 +86,7 @@ fn sysbench_runs_read_write_and_every_statement_is_counted() {
         ("begin", 300),
         ("commit", 300),
     ];
-    assert_eq!(counted(server.counts()), expected, "{text}");
+    assert_eq!(counted(server.counters()), expected, "{text}");
     assert!(text.contains("ignored errors:                      0"), "{text}");
 }
 
@@ -105,9 +105,9 @@ fn sysbench_runs_every_oltp_script() {
         "select_random_ranges",
         "bulk_insert",
     ] {
-        let before = server.counts().statements_total();
+        let before = server.counters().statements_total();
         sysbench(&server, &program, script, &["--events=100", "--threads=2"]);
-        assert!(server.counts().statements_total() > before, "{script}");
+        assert!(server.counters().statements_total() > before, "{script}");
     }
 }
 
@@ -119,7 +119,7 @@ fn pgbench_runs_selects_in_all_query_modes_with_its_default_start() {
         let text = pgbench(&server, &program, &["-n", "-S", "-M", mode, "-c", "8", "-t", "200"]);
         assert!(text.contains("number of transactions actually processed: 1600/1600"), "{text}");
         // Two further queries are for the scale and the partitions.
-        assert_eq!(counted(server.counts()), [("select", 1602)], "{mode}: {text}");
+        assert_eq!(counted(server.counters()), [("select", 1602)], "{mode}: {text}");
     }
 }
 
@@ -130,7 +130,7 @@ fn pgbench_runs_its_default_transaction() {
         let server = server(Protocol::Postgres);
         let text = pgbench(&server, &program, &["-M", mode, "-c", "4", "-t", "50"]);
         assert!(text.contains("number of failed transactions: 0"), "{text}");
-        let counts = server.counts();
+        let counts = server.counters();
         let kinds = [
             (StatementKind::Begin, 200),
             (StatementKind::Update, 600),
@@ -148,7 +148,7 @@ fn pgbench_initialises_through_copy() {
     let Some(program) = program("pgbench") else { return };
     let server = server(Protocol::Postgres);
     pgbench(&server, &program, &["-i", "-s", "1"]);
-    assert_eq!(server.counts().rows_loaded(), 100_000);
+    assert_eq!(server.counters().rows_loaded(), 100_000);
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn the_mysql_client_sends_a_file() {
         &program,
         &["-h", "127.0.0.1", "-P", &port, "-u", "anybody", "--local-infile=1", "-e", &sql, "any"],
     );
-    assert_eq!(server.counts().rows_loaded(), 50_000);
+    assert_eq!(server.counters().rows_loaded(), 50_000);
     assert_eq!(
-        server.counts().statements(StatementKind::Update),
+        server.counters().statements(StatementKind::Update),
         1,
         "the connection goes on after the file"
     );

@@ -17,8 +17,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 const BODY_MAX: u64 = 16 << 20;
 
 /// Writes the address of a kind of command, with the first and last row if it works on rows.
-pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mut String) {
-    let _ = write!(out, "/{}?table={table}", KINDS[usize::from(kind)]);
+pub(super) fn address(kind_index: u16, table: &str, rows: Option<(u64, u64)>, out: &mut String) {
+    let _ = write!(out, "/{}?table={table}", KINDS[usize::from(kind_index)]);
     if let Some((first, last)) = rows {
         let _ = write!(out, "&first={first}&last={last}");
     }
@@ -27,14 +27,14 @@ pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mu
 /// Sends a command and measures it. `answer` receives its rows, if any.
 pub(super) async fn send_command(
     session: &mut Session,
-    kind: u16,
+    kind_index: u16,
     address: &str,
     answer: &mut Table,
 ) -> Result<Outcome, OperationFailure> {
     if !service(session.connection())?.is_open() {
         session.renew().await?;
     }
-    let is_read = [SELECT, CHECK].contains(&kind);
+    let is_read = [SELECT, CHECK].contains(&kind_index);
     let service_of_client = service(session.connection())?;
     let (method, length) = if is_read { ("GET", "") } else { ("POST", "Content-Length: 0\r\n") };
     let (base, host) = (service_of_client.base(), service_of_client.host());
@@ -57,10 +57,10 @@ pub(super) async fn send_command(
         if status == 200 {
             outcome(&body, is_read, answer)
         } else {
-            Err(refused(kind, status, &body))
+            Err(refused(kind_index, status, &body))
         }
     };
-    session.measure(kind, exchange).await
+    session.measure(kind_index, exchange).await
 }
 
 /// Parses an answer: the number of changed rows, or rows, one per line with values separated by
@@ -82,10 +82,10 @@ fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, Op
 
 /// The error of a failed request. The first line of its body contains the reason reported by the
 /// database.
-fn refused(kind: u16, status: u16, body: &[u8]) -> OperationFailure {
+fn refused(kind_index: u16, status: u16, body: &[u8]) -> OperationFailure {
     let words = String::from_utf8_lossy(body);
     let words = words.lines().next().unwrap_or_default();
-    let what = KINDS[usize::from(kind)];
+    let what = KINDS[usize::from(kind_index)];
     let message = format!("the application answered {what} with status {status}: {words}");
     OperationFailure { code: u32::from(status), ..FailureKind::UnexpectedStatus.failure(message) }
 }

@@ -176,14 +176,14 @@ impl Crud {
         &self,
         client: &mut CrudClient,
         session: &mut Session,
-        kind: u16,
+        kind_index: u16,
         after: TableExistence,
     ) -> Result<(), OperationFailure> {
         let before = std::mem::replace(
             &mut lock(&self.states).existence[client.id],
             TableExistence::Unknown,
         );
-        let result = client.send(session, kind).await;
+        let result = client.send(session, kind_index).await;
         match &result {
             Ok(_) => {
                 lock(&self.states).existence[client.id] = after;
@@ -197,7 +197,7 @@ impl Crud {
 
     /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the number of rows
     /// that the last three found.
-    async fn work(
+    async fn run_batch(
         &self,
         client: &mut CrudClient,
         session: &mut Session,
@@ -239,8 +239,8 @@ impl Crud {
         let batches = (0..self.repetitions).map(|repetition| self.batch(repetition));
         let rows =
             Balance { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
-        let kept = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
-        let sum = Balance { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
+        let remaining = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
+        let sum = Balance { expected: remaining.map(|id| id + 1).sum(), found: answer.number(1) };
         let matched_rows =
             Balance { expected: self.repetitions * (2 * self.rows + deleted), found: matched_rows };
 
@@ -273,15 +273,15 @@ enum Dropped {
 
 impl CrudClient {
     /// Writes the command of a kind on the rows of one repetition into the buffer.
-    fn write(&mut self, kind: u16, batch: &Batch) {
+    fn write(&mut self, kind_index: u16, batch: &Batch) {
         let Self { table, text, .. } = self;
         let Batch { first, last, last_deleted } = batch;
-        let last = if kind == DELETE { last_deleted } else { last };
+        let last = if kind_index == DELETE { last_deleted } else { last };
         text.clear();
         if self.asks_application {
-            return application::address(kind, table, Some((*first, *last)), text);
+            return application::address(kind_index, table, Some((*first, *last)), text);
         }
-        let _ = match kind {
+        let _ = match kind_index {
             INSERT => {
                 let _ = write!(text, "INSERT INTO {table} (id, value, note) VALUES ");
                 (*first..=*last).try_for_each(|id| {
@@ -323,12 +323,17 @@ impl CrudClient {
     }
 
     /// Sends the buffer.
-    async fn send(&self, session: &mut Session, kind: u16) -> Result<Outcome, OperationFailure> {
+    async fn send(
+        &self,
+        session: &mut Session,
+        kind_index: u16,
+    ) -> Result<Outcome, OperationFailure> {
         match self.asks_application {
             true => {
-                application::send_command(session, kind, &self.text, &mut Table::default()).await
+                application::send_command(session, kind_index, &self.text, &mut Table::default())
+                    .await
             }
-            false => session.text(kind, &self.text).await,
+            false => session.text(kind_index, &self.text).await,
         }
     }
 }
@@ -360,7 +365,7 @@ impl Workload for Crud {
     }
 
     fn examples(&self) -> Vec<StatementText> {
-        let text = |kind, sql: &str| StatementText { sql: sql.to_owned(), kind };
+        let text = |kind_index, sql: &str| StatementText { sql: sql.to_owned(), kind_index };
         let mut create = String::new();
         self.tables.create("crud_1", &mut create);
         vec![
@@ -417,7 +422,7 @@ impl Workload for Crud {
         self.define(client, session, CREATE, TableExistence::Present).await?;
         let mut matched_rows = 0;
         for repetition in 0..self.repetitions {
-            matched_rows += self.work(client, session, &self.batch(repetition)).await?;
+            matched_rows += self.run_batch(client, session, &self.batch(repetition)).await?;
         }
         self.check(client, sequence, matched_rows, session).await?;
         client.write_drop(Dropped::Own);

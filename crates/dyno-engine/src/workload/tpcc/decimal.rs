@@ -19,9 +19,9 @@ impl Decimal {
     }
 
     /// A number of units of so many digits after the point.
-    pub(super) fn scaled(number: i64, digits: usize) -> Self {
+    pub(super) fn scaled(mantissa: i64, digits: usize) -> Self {
         let (mut text, mut from) = ([0; LENGTH], LENGTH);
-        let mut rest = number.unsigned_abs();
+        let mut rest = mantissa.unsigned_abs();
         let mut written = 0;
         while written <= digits || rest > 0 {
             if written == digits && digits > 0 {
@@ -33,7 +33,7 @@ impl Decimal {
             rest /= 10;
             written += 1;
         }
-        if number < 0 {
+        if mantissa < 0 {
             from -= 1;
             text[from] = b'-';
         }

@@ -258,7 +258,7 @@ impl Workload for Tpcc {
         }
     }
 
-    fn commits(&self) -> Vec<usize> {
+    fn commit_kinds(&self) -> Vec<usize> {
         let calls = Call::ALL.into_iter().filter(|call| self.has_procedures() && call.commits());
         calls.map(|call| call as usize).collect()
     }
@@ -304,13 +304,13 @@ impl Workload for Tpcc {
         self.mix.choose(&mut client.deck, sequence, random) as u16
     }
 
-    fn think(&self, name: u16) -> Option<Nanos> {
-        self.is_paced.then(|| Transaction::ALL[usize::from(name)].think())
+    fn think(&self, name_index: u16) -> Option<Nanos> {
+        self.is_paced.then(|| Transaction::ALL[usize::from(name_index)].think())
     }
 
-    fn keying(&self, name: u16) -> Nanos {
+    fn keying(&self, name_index: u16) -> Nanos {
         match self.is_paced {
-            true => Transaction::ALL[usize::from(name)].keying(),
+            true => Transaction::ALL[usize::from(name_index)].keying(),
             false => Nanos(0),
         }
     }

@@ -34,7 +34,7 @@ pub(super) struct TableRows {
 struct DistrictRow {
     warehouse: i64,
     district: i64,
-    number: i64,
+    order_number: i64,
 }
 
 /// Writes the fields of a row, and draws what is random in them.
@@ -125,11 +125,11 @@ impl TableRows {
 
     /// The place of a row in a table with so many rows for each district.
     fn district_row(row: u64, per_district: i64) -> DistrictRow {
-        let (district, number) = (row as i64 / per_district, row as i64 % per_district + 1);
+        let (district, order_number) = (row as i64 / per_district, row as i64 % per_district + 1);
         DistrictRow {
             warehouse: district / DISTRICTS + 1,
             district: district % DISTRICTS + 1,
-            number,
+            order_number,
         }
     }
 
@@ -153,15 +153,15 @@ impl TableRows {
     }
 
     fn customer(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } =
+        let DistrictRow { warehouse, district, order_number } =
             Self::district_row(row, self.size.customers);
-        fields.integer(number);
+        fields.integer(order_number);
         fields.integer(district);
         fields.integer(warehouse);
         fields.characters(8, 16);
         fields.text("OE");
         let mut name = String::new();
-        last_name(self.inputs.loaded_name(&mut fields.random, number), &mut name);
+        last_name(self.inputs.loaded_name(&mut fields.random, order_number), &mut name);
         fields.text(&name);
         fields.address();
         let mut phone = [0; 16];
@@ -180,9 +180,9 @@ impl TableRows {
     }
 
     fn history(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } =
+        let DistrictRow { warehouse, district, order_number } =
             Self::district_row(row, self.size.customers);
-        for value in [number, district, warehouse, district, warehouse] {
+        for value in [order_number, district, warehouse, district, warehouse] {
             fields.integer(value);
         }
         fields.text(LOADED_AT);
@@ -191,15 +191,15 @@ impl TableRows {
     }
 
     fn order(&self, row: u64, fields: &mut Fields<'_>) {
-        let DistrictRow { warehouse, district, number } =
+        let DistrictRow { warehouse, district, order_number } =
             Self::district_row(row, self.size.customers);
-        fields.integer(number);
+        fields.integer(order_number);
         fields.integer(district);
         fields.integer(warehouse);
         let key = Random::new(self.seed, Stream::Data, u64::MAX, row / self.size.customers as u64);
-        fields.integer(permuted(number - 1, self.size.customers, key) + 1);
+        fields.integer(permuted(order_number - 1, self.size.customers, key) + 1);
         fields.text(LOADED_AT);
-        match number <= self.size.delivered() {
+        match order_number <= self.size.delivered() {
             true => fields.drawn(1, 10),
             false => fields.out.null(),
         }
@@ -223,15 +223,15 @@ impl TableRows {
         let first = self.lines_of_first(pair);
         let (order, line) =
             if line < first { (2 * pair, line) } else { (2 * pair + 1, line - first) };
-        let DistrictRow { warehouse, district, number } =
+        let DistrictRow { warehouse, district, order_number } =
             Self::district_row(order, self.size.customers);
-        fields.integer(number);
+        fields.integer(order_number);
         fields.integer(district);
         fields.integer(warehouse);
         fields.integer(line as i64 + 1);
         fields.drawn(1, self.size.items);
         fields.integer(warehouse);
-        let is_delivered = number <= self.size.delivered();
+        let is_delivered = order_number <= self.size.delivered();
         match is_delivered {
             true => fields.text(LOADED_AT),
             false => fields.out.null(),
@@ -244,9 +244,9 @@ impl TableRows {
 
     fn new_order(&self, row: u64, fields: &mut Fields<'_>) {
         let delivered = self.size.delivered();
-        let DistrictRow { warehouse, district, number } =
+        let DistrictRow { warehouse, district, order_number } =
             Self::district_row(row, self.size.customers - delivered);
-        fields.integer(delivered + number);
+        fields.integer(delivered + order_number);
         fields.integer(district);
         fields.integer(warehouse);
     }
@@ -320,12 +320,12 @@ mod tests {
     }
 
     fn fields(table: usize, row: u64) -> Vec<Option<String>> {
-        let mut kept = Kept::default();
-        rows().write(table, row, &mut kept);
-        kept.0
+        let mut collected = Kept::default();
+        rows().write(table, row, &mut collected);
+        collected.0
     }
 
-    fn number(field: &Option<String>) -> i64 {
+    fn parse_number(field: &Option<String>) -> i64 {
         field.as_ref().expect("it is not null").parse().expect("it is a number")
     }
 
@@ -335,12 +335,12 @@ mod tests {
         let mut row = 0;
         for order in 0..4_000 {
             let fields_of_order = fields(ORDERS, order);
-            let lines = number(&fields_of_order[6]);
+            let lines = parse_number(&fields_of_order[6]);
             counts[lines as usize - 5] += 1;
             for line in 1..=lines {
                 let of_line = fields(ORDER_LINE, row);
                 assert_eq!(of_line[..3], fields_of_order[..3], "order {order}, line {line}");
-                assert_eq!(number(&of_line[3]), line);
+                assert_eq!(parse_number(&of_line[3]), line);
                 assert_eq!(of_line[6].is_some(), fields_of_order[5].is_some(), "delivered");
                 row += 1;
             }
@@ -354,7 +354,9 @@ mod tests {
     #[test]
     fn each_customer_has_one_order_in_a_different_random_sequence() {
         let customers = |district: u64| -> Vec<i64> {
-            (0..3_000).map(|order| number(&fields(ORDERS, district * 3_000 + order)[3])).collect()
+            (0..3_000)
+                .map(|order| parse_number(&fields(ORDERS, district * 3_000 + order)[3]))
+                .collect()
         };
         let (first, second) = (customers(0), customers(1));
         assert_ne!(first, second);

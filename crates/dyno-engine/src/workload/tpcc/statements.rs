@@ -155,7 +155,7 @@ fn stock(district: i64, lock: &str) -> String {
 
 /// The statements as every connection prepares them, at the indexes of their kinds.
 pub(super) fn all(lock: &str) -> Vec<StatementText> {
-    let text = |kind: Kind, sql| StatementText { sql, kind: kind as u16 };
+    let text = |kind: Kind, sql| StatementText { sql, kind_index: kind as u16 };
     let simple = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Stock);
     let stocks = (1..=DISTRICTS).map(|district| text(Kind::Stock, stock(district, lock)));
     simple.map(|kind| text(kind, kind.sql(lock))).chain(stocks).collect()
@@ -176,7 +176,7 @@ mod tests {
         let all = all(Engine::Postgres.dialect().row_lock);
         assert_eq!(all.len(), Kind::ALL.len() + 9);
         for kind in Kind::ALL {
-            assert_eq!(all[kind as usize].kind, kind as u16, "{kind}");
+            assert_eq!(all[kind as usize].kind_index, kind as u16, "{kind}");
         }
         assert!(all[stock_for(10)].sql.contains("s_dist_10"));
         let locking =

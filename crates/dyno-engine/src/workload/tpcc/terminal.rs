@@ -241,7 +241,7 @@ impl Terminal {
         &self,
         session: &mut Session,
         (warehouse, district, id): (i64, i64, i64),
-        number: i64,
+        line_number: i64,
         line: &Line,
     ) -> Result<bool> {
         use Value::Integer;
@@ -260,7 +260,7 @@ impl Terminal {
         let update = [Integer(left), Integer(quantity), Integer(is_remote.into()), s, i];
         run(session, Kind::UpdateStock, &update).await?;
         let amount = Decimal::cents(price * quantity);
-        let key = [id, district, warehouse, number, item, supply, quantity].map(Integer);
+        let key = [id, district, warehouse, line_number, item, supply, quantity].map(Integer);
         let [o, d, w, n, i, s, q] = key;
         let row = [o, d, w, n, i, s, q, amount.value(), Value::Text(&info)];
         run(session, Kind::InsertLine, &row).await?;

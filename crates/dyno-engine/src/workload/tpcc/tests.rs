@@ -1,7 +1,7 @@
 //! The audit on SQLite: a violation of each condition is planted, and found.
 
 use super::*;
-use crate::loading::{Loading, load};
+use crate::loading::{Loading, load_data};
 use crate::workload::Native;
 use crate::workload::native::catalog;
 use dyno_model::catalog::OptionValue;
@@ -45,7 +45,7 @@ impl Loaded {
             data: tpcc.data(),
             interrupts: &interrupts,
         };
-        load(&loading, &mut ()).expect("it is loaded");
+        load_data(&loading, &mut ()).expect("it is loaded");
         let connection = block_on(Connection::connect(&target, &Io::Blocking));
         Self { folder, connection: connection.expect("the file is there") }
     }
@@ -161,7 +161,7 @@ fn options_that_do_not_fit_are_refused() {
     );
     assert!(message.is_err_and(|it| it.ends_with("remove `procedures` or `ledger`")));
     let called = build_on(Engine::Postgres, &[procedures], 1).expect("the options fit");
-    assert_eq!((called.begin(), called.commits().len()), (None, 5));
+    assert_eq!((called.begin(), called.commit_kinds().len()), (None, 5));
     let mut changes = WEIGHTS.map(|(name, _)| (name, OptionValue::Integer(0))).to_vec();
     changes.push(("mix", OptionValue::Text("weights".to_owned())));
     assert!(refused(&changes, 1).is_some_and(|message| message.starts_with("all weights are 0")));

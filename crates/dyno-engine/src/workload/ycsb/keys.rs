@@ -103,7 +103,7 @@ impl Records {
 
     /// The number of a record among those of all generators, from which its key is made. The
     /// numbers of inserted records are divided among the generators.
-    pub(super) fn number(&self, record: u64) -> u64 {
+    pub(super) fn key_number(&self, record: u64) -> u64 {
         match (record.checked_sub(self.loaded), self.subset.get()) {
             (Some(inserted), Some(subset)) => self.loaded + subset.item(inserted),
             _ => record,
@@ -183,8 +183,8 @@ impl RequestDistribution {
             "zipfian" => Self::Zipfian(Distribution::zipfian(EXPONENT)),
             "latest" => Self::Latest(Distribution::zipfian(EXPONENT)),
             "hotspot" => Self::Hotspot {
-                data: options.number("hotspotdatafraction"),
-                operations: options.number("hotspotopnfraction"),
+                data: options.float("hotspotdatafraction"),
+                operations: options.float("hotspotopnfraction"),
             },
             "exponential" => Self::Exponential { mean: EXPONENTIAL_MEAN },
             "sequential" => Self::Sequential,
@@ -391,15 +391,15 @@ mod tests {
         for generator in 0..3 {
             let records = Records::new(10);
             records.set_subset(ClientSubset::new(7, generator, 3));
-            assert_eq!([0, 9].map(|record| records.number(record)), [0, 9]);
+            assert_eq!([0, 9].map(|record| records.key_number(record)), [0, 9]);
             let clients = u64::from(ClientSubset::new(7, generator, 3).count());
-            let own = (0..clients * 4).map(|_| records.number(records.reserve()));
+            let own = (0..clients * 4).map(|_| records.key_number(records.reserve()));
             own.for_each(|number| assert!(numbers.insert(number), "{number} twice"));
         }
         assert_eq!(numbers, (10..10 + 7 * 4).collect::<BTreeSet<u64>>());
         let all = Records::new(10);
         all.set_subset(ClientSubset::whole(7));
-        assert_eq!(all.number(all.reserve()), 10);
+        assert_eq!(all.key_number(all.reserve()), 10);
         all.add(5, 2);
         assert_eq!(all.inserted(), (5, 2));
     }

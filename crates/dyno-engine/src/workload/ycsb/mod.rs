@@ -104,7 +104,7 @@ impl Ycsb {
         let mut sum = 0.0;
         let mut mix = Vec::new();
         for operation in Operation::ALL {
-            let share = options.number(operation.option());
+            let share = options.float(operation.option());
             if share > 0.0 {
                 sum += share;
                 mix.push((operation, sum));
@@ -170,7 +170,7 @@ impl Ycsb {
     fn request(&self, client: &mut YcsbClient, random: &mut Random) {
         let record =
             self.requests.draw(random, client.turn, self.data.records, self.records.readable());
-        self.data.keys.write(self.records.number(record), &mut client.key);
+        self.data.keys.write(self.records.key_number(record), &mut client.key);
     }
 
     async fn read(
@@ -225,7 +225,7 @@ impl Ycsb {
     ) -> Result<()> {
         let record = *client.pending.get_or_insert_with(|| self.records.reserve());
         let YcsbClient { key, values, .. } = client;
-        self.data.keys.write(self.records.number(record), key);
+        self.data.keys.write(self.records.key_number(record), key);
         for (field, value) in values.iter_mut().enumerate() {
             values::write(value, (key, field), self.data.field_length, random);
         }
@@ -329,7 +329,7 @@ impl Workload for Ycsb {
         let sets = if writes_all { vec![all_set.join(", ")] } else { all_set };
         let parameters = vec!["?"; fields + 1].join(", ");
         let columns = self.data.columns().join(", ");
-        let text = |operation: Operation, sql| StatementText { sql, kind: operation as u16 };
+        let text = |operation: Operation, sql| StatementText { sql, kind_index: operation as u16 };
         let reads = selections.iter().map(|what| {
             let sql = format!("SELECT {what} FROM {TABLE} WHERE ycsb_key = ?");
             text(Operation::Read, sql)

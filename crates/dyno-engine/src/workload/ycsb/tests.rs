@@ -1,7 +1,7 @@
 //! Options, and the audit on SQLite: a violation of each check is planted, and found.
 
 use super::*;
-use crate::loading::{Loading, load};
+use crate::loading::{Loading, load_data};
 use crate::recording::Totals;
 use dyno_drivers::{Discard, Io, block_on};
 use dyno_model::audit::AuditVerdict;
@@ -62,8 +62,8 @@ fn statements_are_at_their_indexes() {
         let statements = ycsb.statements();
         assert_eq!(statements.len(), count);
         for (kind, first) in ycsb.statements.first.into_iter().enumerate() {
-            assert_eq!(usize::from(statements[first].kind), kind);
-            assert!(first == 0 || usize::from(statements[first - 1].kind) == kind - 1);
+            assert_eq!(usize::from(statements[first].kind_index), kind);
+            assert!(first == 0 || usize::from(statements[first - 1].kind_index) == kind - 1);
         }
         let mut random = Random::new(1, Stream::Transaction, 0, 0);
         let (at, fields) = ycsb.statements.of(Operation::Update, 10, &mut random);
@@ -99,7 +99,7 @@ fn each_audit_check_detects_its_kind_of_corruption() {
     let interrupts = AtomicUsize::new(0);
     let data = ycsb.data();
     let loading = Loading { trial: "b01-001", target: &target, data, interrupts: &interrupts };
-    assert_eq!(load(&loading, &mut ()).expect("it is loaded"), 1_000);
+    assert_eq!(load_data(&loading, &mut ()).expect("it is loaded"), 1_000);
     let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).expect("it exists");
     block_on(ycsb.baseline(&mut connection)).expect("the size is right");
     let (mut key, mut other) = (String::new(), String::new());

@@ -5,7 +5,9 @@ use super::rejected_statistics::{persona, server};
 use crate::bench::{NOBODY, null};
 use dyno_drivers::RowWriter;
 use dyno_drivers::null::server::{Persona, RunningServer};
-use dyno_engine::loading::{LoadError, LoadReport, Loaders, Loading, RowRange, load_distributed};
+use dyno_engine::loading::{
+    Loaders, Loading, LoadingError, LoadingReport, RowRange, load_data_distributed,
+};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::event::{Event, Listener};
 use dyno_model::failure::FailureKind;
@@ -36,12 +38,12 @@ impl DataSet for OneTable {
 /// Two generators, what they report, and what was assigned to them.
 #[derive(Default)]
 struct WrittenReports {
-    reports: Mutex<VecDeque<(usize, LoadReport)>>,
+    reports: Mutex<VecDeque<(usize, LoadingReport)>>,
     assigned: Mutex<Vec<Vec<RowRange>>>,
 }
 
 impl Loaders for WrittenReports {
-    fn number(&self) -> usize {
+    fn generators(&self) -> usize {
         2
     }
 
@@ -49,7 +51,7 @@ impl Loaders for WrittenReports {
         *self.assigned.lock().expect("nobody panics") = ranges;
     }
 
-    fn next(&self, _wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
+    fn next(&self, _wait: Duration) -> Result<Option<(usize, LoadingReport)>, Reason> {
         match self.reports.lock().expect("nobody panics").pop_front() {
             None => Err("no report is left".into()),
             report => Ok(report),
@@ -80,17 +82,17 @@ fn counting() -> (RunningServer, Target) {
 
 fn load_with_generators(
     rows: u64,
-    reports: &[(usize, LoadReport)],
+    reports: &[(usize, LoadingReport)],
     interrupts: &AtomicUsize,
     listener: &mut dyn Listener,
-) -> (Result<u64, LoadError>, Vec<Vec<RowRange>>) {
+) -> (Result<u64, LoadingError>, Vec<Vec<RowRange>>) {
     let (_server, target) = counting();
     let loading = Loading { trial: "b01-001", target: &target, data: &OneTable(rows), interrupts };
     let written = WrittenReports {
         reports: Mutex::new(reports.iter().cloned().collect()),
         ..WrittenReports::default()
     };
-    let loaded = load_distributed(&loading, &written, listener);
+    let loaded = load_data_distributed(&loading, &written, listener);
     (loaded, written.assigned.into_inner().expect("nobody panics"))
 }
 
@@ -105,25 +107,25 @@ fn a_target_that_keeps_no_data_is_not_asked_how_many_rows_it_has() {
     let (target, written) = (null(""), WrittenReports::default());
     let data = &OneTable(40_000);
     let loading = Loading { trial: "b01-001", target: &target, data, interrupts: &NOBODY };
-    assert_eq!(load_distributed(&loading, &written, &mut ()), Ok(40_000));
+    assert_eq!(load_data_distributed(&loading, &written, &mut ()), Ok(40_000));
     assert_eq!(*written.assigned.lock().expect("nobody panics"), Vec::<Vec<RowRange>>::new());
 }
 
 #[test]
 fn loaded_rows_are_summed_over_generators_and_verified() {
     let reports = [
-        (0, LoadReport::Rows(500)),
-        (1, LoadReport::Rows(700)),
-        (0, LoadReport::Rows(20_000)),
-        (0, LoadReport::Filled(0)),
-        (1, LoadReport::Filled(0)),
+        (0, LoadingReport::Rows(500)),
+        (1, LoadingReport::Rows(700)),
+        (0, LoadingReport::Rows(20_000)),
+        (0, LoadingReport::Filled(0)),
+        (1, LoadingReport::Filled(0)),
     ];
     let mut shown = Shown::default();
     let (loaded, assigned) = load_with_generators(40_000, &reports, &NOBODY, &mut shown);
     let range = |first| vec![RowRange { table: 0, first, rows: 20_000 }];
     assert_eq!(assigned, [range(0), range(20_000)]);
     assert_eq!(shown.0, [500, 1_200, 20_700, 20_700, 20_700]);
-    let Err(LoadError::Failed(failure)) = loaded else { panic!("{loaded:?}") };
+    let Err(LoadingError::Failed(failure)) = loaded else { panic!("{loaded:?}") };
     assert_eq!(
         failure.message,
         "the table one has 1 rows after 40000 were loaded; another process may have changed it"
@@ -133,11 +135,11 @@ fn loaded_rows_are_summed_over_generators_and_verified() {
 #[test]
 fn a_generator_that_cannot_load_is_named() {
     for (report, reported) in [
-        (LoadReport::Failed("its disk is full".into()), "generator 1: its disk is full"),
-        (LoadReport::Filled(7), "generator 1: it reported a table of another data set"),
+        (LoadingReport::Failed("its disk is full".into()), "generator 1: its disk is full"),
+        (LoadingReport::Filled(7), "generator 1: it reported a table of another data set"),
     ] {
         let (loaded, _) = load_with_generators(40_000, &[(1, report)], &NOBODY, &mut ());
-        let Err(LoadError::Generator(reason)) = loaded else { panic!("{loaded:?}") };
+        let Err(LoadingError::Generator(reason)) = loaded else { panic!("{loaded:?}") };
         assert_eq!(reason.to_string(), reported);
     }
 }
@@ -146,7 +148,7 @@ fn a_generator_that_cannot_load_is_named() {
 fn the_user_interrupts_a_divided_load() {
     let (loaded, _) = load_with_generators(40_000, &[], &AtomicUsize::new(1), &mut ());
     assert!(
-        matches!(&loaded, Err(LoadError::Failed(it)) if it.kind == FailureKind::Cancelled),
+        matches!(&loaded, Err(LoadingError::Failed(it)) if it.kind == FailureKind::Cancelled),
         "{loaded:?}"
     );
 }

@@ -2,7 +2,7 @@
 //! every row.
 
 use crate::bench::{NOBODY, Scratch, build, native, null, trial_input};
-use dyno_engine::loading::{Loading, load};
+use dyno_engine::loading::{Loading, load_data};
 use dyno_engine::workload::Native;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::Growth;
@@ -150,7 +150,7 @@ fn growth_target_includes_loaded_and_warm_up_rows() {
     let native = build("mass-insert", &options, Engine::Sqlite, 2).expect("the options fit");
     let loading =
         Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
-    assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
+    assert_eq!(load_data(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
     let plan = LoadPlan { warmup: Nanos(2_000_000), ..LoadPlan::new(StopRule::Rows(2_000)) };
     let (record, commits) = grow(target, native, 2, &plan);
     let [AuditCheck::RowCount { expected_min, found, .. }] = &record.audit.checks[..] else {

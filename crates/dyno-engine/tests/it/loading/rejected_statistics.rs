@@ -3,7 +3,7 @@
 
 use dyno_drivers::RowWriter;
 use dyno_drivers::null::server::{Options, Persona, Protocol, Rejection, RunningServer, serve};
-use dyno_engine::loading::{Loading, load};
+use dyno_engine::loading::{Loading, load_data};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::event::{Event, Listener};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -73,7 +73,7 @@ fn loaded(persona: &'static Persona) -> (Vec<String>, u64) {
     let loading =
         Loading { trial: "b01-001", target: &target, data: &Two, interrupts: &interrupts };
     let mut notes = Notes::default();
-    let rows = load(&loading, &mut notes).expect("what is rejected is not needed");
+    let rows = load_data(&loading, &mut notes).expect("what is rejected is not needed");
     let rejected = notes.0.into_iter().map(|warning| match warning {
         Warning::StatementRefused { statement, reason } => {
             assert!(reason.contains("it is not supported"), "{reason}");

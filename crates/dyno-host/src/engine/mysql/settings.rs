@@ -188,7 +188,7 @@ const BLOCK_MAX: u64 = 1 << 20;
 /// not a rounded one, nor is a number that is not a size.
 fn is_rounded(name: &str, requested: &str, found: &str, all: &FoundSettings) -> bool {
     let whole =
-        |text: &str| number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
+        |text: &str| parse_number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
     let (Some(requested), Some(found)) = (whole(requested), whole(found)) else { return false };
     if name == "innodb_buffer_pool_size" {
         let value = |name: &str| {
@@ -207,7 +207,7 @@ fn is_rounded(name: &str, requested: &str, found: &str, all: &FoundSettings) -> 
 }
 
 /// A number with suffixes for powers of 1024. Exact for whole numbers below 2^64.
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     let suffixes = ['k', 'm', 'g', 't', 'p', 'e'];
     let (digits, power) = match text.chars().last()?.to_ascii_lowercase() {
         last if suffixes.contains(&last) => {
@@ -222,7 +222,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn is_same(requested: &str, found: &str) -> bool {
-    if let (Some(requested), Some(found)) = (number(requested), number(found)) {
+    if let (Some(requested), Some(found)) = (parse_number(requested), parse_number(found)) {
         return is_close(requested, found);
     }
     if let (Some(requested), Some(found)) = (boolean(requested), boolean(found)) {

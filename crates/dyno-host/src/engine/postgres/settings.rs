@@ -89,7 +89,8 @@ fn read(session: &mut ControlConnection) -> QueryResult<FoundSettings> {
 /// PostgreSQL manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of
 /// the parameter's own unit.
 fn is_rounded(requested: &str, found: &Setting) -> bool {
-    let (Some(requested), Ok(value)) = (number(requested, &found.unit), found.value.parse::<f64>())
+    let (Some(requested), Ok(value)) =
+        (parse_number(requested, &found.unit), found.value.parse::<f64>())
     else {
         return false;
     };
@@ -107,7 +108,7 @@ fn is_same(name: &str, requested: &str, found: &Setting) -> bool {
                 return true;
             }
             let (Some(requested), Ok(value)) =
-                (number(requested, &found.unit), found.value.parse::<f64>())
+                (parse_number(requested, &found.unit), found.value.parse::<f64>())
             else {
                 return false;
             };
@@ -145,7 +146,7 @@ fn switch(text: &str) -> Option<bool> {
 }
 
 /// A number with or without a unit, converted to the setting's base unit.
-fn number(text: &str, base_unit: &str) -> Option<f64> {
+fn parse_number(text: &str, base_unit: &str) -> Option<f64> {
     let digits =
         text.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c))).unwrap_or(text.len());
     let (number, unit) = (text[..digits].parse::<f64>().ok()?, text[digits..].trim());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct RemoteSample {
     /// The number of the request that it answers.
-    pub(super) number: u64,
+    pub(super) request_number: u64,
     sections: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ impl Lines {
         if let Some(number) = name.strip_prefix("dyno end ") {
             (self.section, self.bytes) = (None, 0);
             let sections = std::mem::take(&mut self.sections);
-            return Some(RemoteSample { number: number.parse().ok()?, sections });
+            return Some(RemoteSample { request_number: number.parse().ok()?, sections });
         }
         self.section = Some(name.to_owned());
         self.sections.insert(name.to_owned(), String::new());
@@ -98,7 +98,7 @@ mod tests {
             text.lines().filter_map(|line| lines.take(line)).collect();
         let answer = answers.pop().unwrap();
         assert!(answers.is_empty());
-        assert_eq!(answer.number, 4);
+        assert_eq!(answer.request_number, 4);
         assert_eq!(answer.text("/proc/stat"), "cpu  1 2 3\n\n");
         assert_eq!(answer.text("/proc/meminfo"), "");
         assert_eq!(answer.processes(8), [17, 8]);

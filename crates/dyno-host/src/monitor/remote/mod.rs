@@ -56,7 +56,7 @@ pub(super) struct Remote {
     input: Option<ChildStdin>,
     answers: Receiver<Result<RemoteSample, String>>,
     errors: Receiver<Vec<u8>>,
-    number: u64,
+    request_number: u64,
     requested_at: Instant,
     /// Number of unanswered samples in a row.
     unanswered: u32,
@@ -105,7 +105,7 @@ impl Remote {
             input,
             answers,
             errors,
-            number: 0,
+            request_number: 0,
             requested_at: Instant::now(),
             unanswered: 0,
             ticks: 100.0,
@@ -122,10 +122,12 @@ impl Remote {
         let late = format!("did not answer within {} s", BEGIN_LIMIT.as_secs());
         remote.send(SCRIPT)?;
         if remote.receive(until)?.is_none() {
-            return Err(remote.ending(&late));
+            return Err(remote.end_and_describe(&late));
         }
         remote.order("begin", &words.join(" "))?;
-        let Some(answer) = remote.receive(until)? else { return Err(remote.ending(&late)) };
+        let Some(answer) = remote.receive(until)? else {
+            return Err(remote.end_and_describe(&late));
+        };
         remote.ticks = answer.text("dyno ticks").trim().parse().unwrap_or(100.0);
         remote.devices = answer.text("dyno devices").lines().map(str::to_owned).collect();
         remote.server = answer.text("dyno process").trim().parse().ok();
@@ -138,7 +140,9 @@ impl Remote {
     /// When the command has ended.
     pub(super) fn ask(&mut self, is_boundary: bool) -> Result<(), String> {
         if self.unanswered >= UNANSWERED_MAX {
-            return Err(self.ending(&format!("left {UNANSWERED_MAX} samples without an answer")));
+            return Err(
+                self.end_and_describe(&format!("left {UNANSWERED_MAX} samples without an answer"))
+            );
         }
         let now = Instant::now();
         let has_details = is_boundary || self.details_pace.is_due(now);
@@ -203,9 +207,9 @@ impl Remote {
     }
 
     fn order(&mut self, order: &str, words: &str) -> Result<(), String> {
-        self.number += 1;
+        self.request_number += 1;
         self.requested_at = Instant::now();
-        self.send(&format!("{order} {} {words}\n", self.number))
+        self.send(&format!("{order} {} {words}\n", self.request_number))
     }
 
     fn send(&mut self, text: &str) -> Result<(), String> {
@@ -213,7 +217,7 @@ impl Remote {
             Some(input) => input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_ok(),
             None => false,
         };
-        if sent { Ok(()) } else { Err(self.ending("ended")) }
+        if sent { Ok(()) } else { Err(self.end_and_describe("ended")) }
     }
 
     /// The answer to the last request; older ones came too late and belong to no known time.
@@ -221,19 +225,21 @@ impl Remote {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left.min(CHECK_INTERVAL)) {
-                Ok(Ok(answer)) if answer.number == self.number => return Ok(Some(answer)),
-                Ok(Err(why)) => return Err(self.ending(&why)),
+                Ok(Ok(answer)) if answer.request_number == self.request_number => {
+                    return Ok(Some(answer));
+                }
+                Ok(Err(why)) => return Err(self.end_and_describe(&why)),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() || is_end_requested() => {
                     return Ok(None);
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ending("ended")),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.end_and_describe("ended")),
             }
         }
     }
 
     /// Ends the command and describes the failure, with its error output if any.
-    fn ending(&mut self, what: &str) -> String {
+    fn end_and_describe(&mut self, what: &str) -> String {
         let status = self.end();
         let how = status.map_or_else(|| what.to_owned(), |status| format!("{what} ({status})"));
         let output = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();

@@ -87,7 +87,7 @@ impl Supervisor {
     /// How the process or the supervisor itself ended, as the end of a sentence; `None` while they
     /// run.
     #[must_use]
-    pub fn ending(&self) -> Option<Reason> {
+    pub fn end_reason(&self) -> Option<Reason> {
         let state = self.handle.shared.lock();
         state.exit.map(Reason::from).or_else(|| state.is_gone.then_some(Reason::SupervisorLost))
     }
@@ -183,7 +183,7 @@ impl Supervisor {
         };
         let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
         let force = [(Signal::KILL, Duration::from_secs(10))];
-        let steps = stop.iter().map(|step| (step.signal.number(), step.timeout));
+        let steps = stop.iter().map(|step| (step.signal.as_signal(), step.timeout));
         for (signal, timeout) in steps.chain(force) {
             let deadline = Instant::now() + timeout;
             if is_ours() {

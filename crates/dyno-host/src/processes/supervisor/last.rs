@@ -113,8 +113,8 @@ mod tests {
         };
         let last = Last { launch, limit: Duration::from_secs(3600), what: "it".to_owned() };
         assert_eq!(run(&last, Heir::Other), None);
-        let kept = fs::read(&log).unwrap();
-        assert!(kept.len() < 20_000_000, "{}", kept.len());
-        assert!(kept.starts_with(b"the beginning\ny\n") && kept.ends_with(b"y\nthe end\n"));
+        let copied = fs::read(&log).unwrap();
+        assert!(copied.len() < 20_000_000, "{}", copied.len());
+        assert!(copied.starts_with(b"the beginning\ny\n") && copied.ends_with(b"y\nthe end\n"));
     }
 }

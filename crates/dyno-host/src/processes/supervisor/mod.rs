@@ -169,7 +169,7 @@ pub enum SupervisorSignal {
 }
 
 impl SupervisorSignal {
-    fn number(self) -> Signal {
+    fn as_signal(self) -> Signal {
         match self {
             Self::Terminate => Signal::TERM,
             Self::Interrupt => Signal::INT,

@@ -200,11 +200,11 @@ impl SupervisorProcess {
                 }
                 Input::Order(Order::Signal(signal)) => reply(&match &self.running {
                     Some(running) => {
-                        let sent = kill_process_group(running.group, signal.number());
+                        let sent = kill_process_group(running.group, signal.as_signal());
                         // PostgreSQL's processes are in groups of their own. Those of a killed one
                         // are killed when it is reaped.
                         if signal != SupervisorSignal::Kill {
-                            send(signal.number(), descendants_of(running.child.id()));
+                            send(signal.as_signal(), descendants_of(running.child.id()));
                         }
                         sent.map_or_else(
                             |error| Reply::Refused(error.to_string()),
@@ -287,7 +287,7 @@ impl SupervisorProcess {
         let mut is_end = false;
         for step in steps {
             let Some(running) = &self.running else { return is_end };
-            let _ = kill_process_group(running.group, step.signal.number());
+            let _ = kill_process_group(running.group, step.signal.as_signal());
             running.wake();
             match self.wait_ended(step.timeout) {
                 Waited::Enough => {}

@@ -18,12 +18,12 @@ pub(super) fn start(
     options: &StartOptions,
 ) -> Result<RunningServer, HostError> {
     let mut first = member::start(server, options, "node", cluster_member(1, None))?;
-    for number in 2..=server.nodes {
+    for node_number in 2..=server.nodes {
         first.joiners.push(member::start(
             server,
             options,
             "node",
-            cluster_member(number, Some(&first)),
+            cluster_member(node_number, Some(&first)),
         )?);
     }
     let provider = await_whole(&first, options.ready_timeout)?;
@@ -32,11 +32,11 @@ pub(super) fn start(
 }
 
 /// The configuration of the first node, or of one that joins it.
-fn cluster_member(number: u32, first: Option<&RunningServer>) -> ClusterMember {
+fn cluster_member(node_number: u32, first: Option<&RunningServer>) -> ClusterMember {
     let founder = first.and_then(|first| first.cluster_member.as_ref()?.group_port());
     let password = first.map(|first| first.target.password.clone());
     ClusterMember {
-        number,
+        node_number,
         password,
         membership: Membership::Peer { founder, ports: Ports::default() },
     }
@@ -57,8 +57,8 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
                 of("wsrep_provider_version").clone_into(&mut provider);
                 break;
             }
-            if let Some(ending) = first.ending() {
-                return Err(HostError::new(format!("the {} cluster {ending}", node.kind)));
+            if let Some(reason) = first.end_reason() {
+                return Err(HostError::new(format!("the {} cluster {reason}", node.kind)));
             }
             if Instant::now() >= deadline {
                 let (number, seconds) = (index + 1, limit.as_secs());

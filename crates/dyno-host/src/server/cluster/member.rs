@@ -11,9 +11,9 @@ pub(super) fn start(
     what: &str,
     cluster_member: ClusterMember,
 ) -> Result<RunningServer, HostError> {
-    let number = cluster_member.number;
+    let node_number = cluster_member.node_number;
     let options =
-        StartOptions { name: format!("{}-node{number}", options.name), ..options.clone() };
+        StartOptions { name: format!("{}-node{node_number}", options.name), ..options.clone() };
     process::start(server, &options, Some(cluster_member), &mut process::free_port)
-        .map_err(|error| error.of(format!("{what} {number} of {}", server.nodes)))
+        .map_err(|error| error.of(format!("{what} {node_number} of {}", server.nodes)))
 }

@@ -40,10 +40,13 @@ pub(super) fn start(
     await_data_nodes(&inner, port, deadline)?;
     let sql = of_sql(server);
     let mut first: Option<RunningServer> = None;
-    for number in 1..=server.nodes {
+    for node_number in 1..=server.nodes {
         let password = first.as_ref().map(|first| first.target.password.clone());
-        let cluster_member =
-            ClusterMember { number, password, membership: Membership::Sql { management: port } };
+        let cluster_member = ClusterMember {
+            node_number,
+            password,
+            membership: Membership::Sql { management: port },
+        };
         let started = member::start(&sql, options, "SQL node", cluster_member)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         await_connected(&started, server.data_nodes, deadline)
@@ -66,7 +69,7 @@ pub(super) fn start(
 
 /// The error of a node that ended meanwhile, which is the reason why the others fail.
 fn of_lost(inner: &[InnerNode]) -> Option<HostError> {
-    inner.iter().find_map(|node| Some(node.lost(node.ending()?)))
+    inner.iter().find_map(|node| Some(node.lost(node.end_reason()?)))
 }
 
 /// Starts the management node and the data nodes. Returns them with the management node's port.
@@ -77,7 +80,7 @@ fn start_inner(
 ) -> Result<(Vec<InnerNode>, u16), HostError> {
     let mut management = prepare(server, options, MANAGEMENT_NODE.to_owned())?;
     let data_nodes: Result<Vec<InnerNode>, HostError> = (1..=server.data_nodes)
-        .map(|number| prepare(server, options, format!("data node {number}")))
+        .map(|node_number| prepare(server, options, format!("data node {node_number}")))
         .collect();
     let mut data_nodes = data_nodes?;
     let port =
@@ -103,8 +106,9 @@ fn prepare(
 ) -> Result<InnerNode, HostError> {
     let user = recipe(server.kind).expect("a cluster has a recipe").user;
     let owner = account::for_server(server.kind, user)?;
-    let kept = log::kept(options.log_dir.as_deref())?;
-    let (mut supervisor, parent) = supervisor_and_parent(server, options, owner, kept.as_deref())?;
+    let log_folder = log::create_log_folder(options.log_dir.as_deref())?;
+    let (mut supervisor, parent) =
+        supervisor_and_parent(server, options, owner, log_folder.as_deref())?;
     let directories =
         make_directories(&mut supervisor, &parent, server.kind, owner, &["data", "tmp"])?;
     let mut node = InnerNode {
@@ -115,9 +119,9 @@ fn prepare(
         supervisor,
         directories,
     };
-    if let Some(kept) = kept {
-        let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
-        node.supervisor.keep(node.directories.log(), kept)?;
+    if let Some(kept) = log_folder {
+        let log_copy = kept_log(&kept, &format!("{}-{}", options.name, node.name));
+        node.supervisor.keep(node.directories.log(), log_copy)?;
     }
     Ok(node)
 }
@@ -149,11 +153,11 @@ fn start_management(
         node.launch(program, arguments.into())?;
         let deadline = Instant::now() + options.ready_timeout;
         loop {
-            if let Some(ending) = node.ending() {
+            if let Some(reason) = node.end_reason() {
                 if log::is_port_taken(&node.words()) && attempt < PORT_ATTEMPTS {
                     break;
                 }
-                return Err(refusal(server, &node.words()).unwrap_or_else(|| node.lost(ending)));
+                return Err(refusal(server, &node.words()).unwrap_or_else(|| node.lost(reason)));
             }
             if states(port).is_ok() {
                 return Ok(port);

@@ -19,8 +19,8 @@ pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
 ) -> Result<RunningServer, HostError> {
-    let cluster_member = |number, primary, password| ClusterMember {
-        number,
+    let cluster_member = |node_number, primary, password| ClusterMember {
+        node_number,
         password,
         membership: Membership::Replica { primary },
     };
@@ -29,13 +29,13 @@ pub(super) fn start(
         Endpoint::Tcp { port, .. } => Some(*port),
         _ => None,
     };
-    for number in 2..=server.nodes {
+    for node_number in 2..=server.nodes {
         let password = Some(first.target.password.clone());
         first.joiners.push(member::start(
             server,
             options,
             "node",
-            cluster_member(number, port, password),
+            cluster_member(node_number, port, password),
         )?);
     }
     await_replicas(&first, server.nodes - 1, options)?;
@@ -74,8 +74,8 @@ fn await_replicas(
         if streaming >= u64::from(replicas) {
             return Ok(());
         }
-        if let Some(ending) = first.ending() {
-            return Err(HostError::new(format!("the {} {ending}", first.kind)));
+        if let Some(reason) = first.end_reason() {
+            return Err(HostError::new(format!("the {} {reason}", first.kind)));
         }
         if Instant::now() >= deadline {
             let seconds = options.ready_timeout.as_secs();

@@ -41,8 +41,9 @@ const PROVIDER_VARIABLE: &str = "DYNO_GALERA_PROVIDER";
 
 fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     let mut launch = mysql_family::launch(instance)?;
-    let Some(ClusterMember { number, membership: Membership::Peer { founder, ports }, .. }) =
-        &instance.cluster_member
+    let Some(ClusterMember {
+        node_number, membership: Membership::Peer { founder, ports }, ..
+    }) = &instance.cluster_member
     else {
         return Ok(launch);
     };
@@ -53,7 +54,7 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
         format!("--wsrep-provider={}", provider()?.display()),
         "--wsrep-cluster-name=dyno".to_owned(),
         format!("--wsrep-cluster-address=gcomm://{founder}"),
-        format!("--wsrep-node-name=node{number}"),
+        format!("--wsrep-node-name=node{node_number}"),
         format!("--wsrep-node-address=127.0.0.1:{group}"),
         "--wsrep-sst-method=rsync".to_owned(),
         format!("--wsrep-sst-receive-address=127.0.0.1:{snapshot}"),

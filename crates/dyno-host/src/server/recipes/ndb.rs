@@ -89,7 +89,7 @@ pub(in crate::server) fn of_sql(server: &ManagedServer) -> ManagedServer {
 
 fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     let mut launch = mysql_family::launch(instance)?;
-    let Some(ClusterMember { number, membership: Membership::Sql { management }, .. }) =
+    let Some(ClusterMember { node_number, membership: Membership::Sql { management }, .. }) =
         &instance.cluster_member
     else {
         return Ok(launch);
@@ -97,11 +97,11 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     launch.arguments.extend([
         "--ndbcluster".to_owned(),
         format!("--ndb-connectstring=127.0.0.1:{management}"),
-        format!("--ndb-nodeid={}", MANAGEMENT + number),
+        format!("--ndb-nodeid={}", MANAGEMENT + node_number),
     ]);
     // Tables are stored in the data nodes by default; servers of a cluster need different ids.
     launch.arguments.extend(instance.default_option("default_storage_engine", "NDBCLUSTER"));
-    launch.arguments.extend(instance.default_option("server_id", &number.to_string()));
+    launch.arguments.extend(instance.default_option("server_id", &node_number.to_string()));
     Ok(launch)
 }
 
@@ -167,8 +167,8 @@ pub(in crate::server) fn configuration(
     for (number, folder) in (1..).zip(data_nodes) {
         let _ = write!(text, "[ndbd]\nNodeId={number}\nDataDir={}\n", folder.display());
     }
-    for number in 1..=server.nodes {
-        let _ = write!(text, "[mysqld]\nNodeId={}\nHostName=127.0.0.1\n", MANAGEMENT + number);
+    for node_number in 1..=server.nodes {
+        let _ = write!(text, "[mysqld]\nNodeId={}\nHostName=127.0.0.1\n", MANAGEMENT + node_number);
     }
     text
 }

@@ -28,7 +28,7 @@ const CHART_MIN: u16 = 4;
 pub(super) struct Contents {
     lang: Lang,
     title: String,
-    place: String,
+    progress: String,
     time: String,
     share: f64,
     points: Vec<Point>,
@@ -45,7 +45,7 @@ impl Contents {
     pub(super) fn new(state: &State, now: Duration) -> Self {
         let (campaign, lang) = (state.campaign(), state.lang());
         let plan = campaign.plan();
-        let place = match campaign.current() {
+        let progress = match campaign.current() {
             None => Note::Done { done: campaign.done(), trials: plan.trials.len(), left: None },
             Some(current) => Note::At(Position {
                 plan,
@@ -67,7 +67,7 @@ impl Contents {
                 .flatten()
                 .collect::<Vec<_>>()
                 .join("  "),
-            place: dyno_model::printable::line(&note(&place, lang)).into_owned(),
+            progress: dyno_model::printable::line(&note(&progress, lang)).into_owned(),
             time: note(&Note::Time { spent: now, left: campaign.left(now), rate: None }, lang),
             share: campaign.share(now),
             points: state.points().skip(skipped).copied().collect(),
@@ -128,7 +128,7 @@ fn place_line(contents: &Contents) -> Line<'_> {
         Some(silence) => {
             Line::from(dyno_report::no_commits(silence, contents.lang)).reversed().fg(Color::Red)
         }
-        None => Line::from(contents.place.as_str()),
+        None => Line::from(contents.progress.as_str()),
     }
 }
 

@@ -75,9 +75,9 @@ pub struct Attempt {
     pub sequence: u64,
     /// Start, nanoseconds since the common start. Each attempt of a client starts after its
     /// previous one has ended.
-    pub begun: u64,
+    pub started: u64,
     /// Time at which its outcome was known, nanoseconds since the common start; later than
-    /// [`Self::begun`]. Absent when its client was cut off.
+    /// [`Self::started`]. Absent when its client was cut off.
     pub ended: Option<u64>,
     /// Outcome.
     pub outcome: AttemptOutcome,

@@ -31,11 +31,11 @@ fn history(objects: Objects, text: &str) -> History {
             }
         };
         let at = at as u64;
-        let (begun, ended) = (10 * at, Some(10 * at + 5));
+        let (started, ended) = (10 * at, Some(10 * at + 5));
         Attempt {
             client,
             sequence: at,
-            begun,
+            started,
             ended,
             outcome,
             operations: words.map(operation).collect(),
@@ -168,7 +168,7 @@ fn serial(objects: Objects, scripts: &[Script]) -> History {
         attempts.push(Attempt {
             client: *client,
             sequence: at,
-            begun: 10 * at,
+            started: 10 * at,
             ended: Some(10 * at + 5),
             outcome,
             operations,

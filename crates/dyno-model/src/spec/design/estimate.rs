@@ -58,19 +58,19 @@ pub fn block(plan: &Plan) -> Estimate {
 #[must_use]
 pub fn trial(plan: &Plan, configuration: &Configuration) -> Estimate {
     let load = &configuration.load;
-    let counted = |transactions: u64| {
+    let time_for = |transactions: u64| {
         let nanos = u128::from(transactions) * 1_000_000_000 / u128::from(RATE_ASSUMED);
         Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     };
     let (window, is_rate_assumed) = match load.stop {
         StopRule::Duration(duration) => (duration, false),
-        StopRule::Transactions(total) => (counted(total), true),
+        StopRule::Transactions(total) => (time_for(total), true),
         StopRule::Rows(rows) => {
             let growth = configuration.workload.options.growth();
-            (counted(growth.map_or(rows, |growth| growth.commits_until(rows))), true)
+            (time_for(growth.map_or(rows, |growth| growth.commits_until(rows))), true)
         }
         StopRule::TransactionsPerClient(each) => {
-            (counted(each.saturating_mul(u64::from(configuration.clients))), true)
+            (time_for(each.saturating_mul(u64::from(configuration.clients))), true)
         }
     };
     let is_server = plan.systems[configuration.system].engine().is_server();

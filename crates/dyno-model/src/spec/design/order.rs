@@ -57,8 +57,8 @@ const ORDER_OF_GROUPS: u64 = u64::MAX;
 
 /// A seed for each of several independent orders. The first is the seed itself: the order of a plan
 /// that is not split.
-fn stream(seed: u64, number: u64) -> u64 {
-    if number == 0 { seed } else { SplitMix64(seed.wrapping_add(number)).bits() }
+fn stream(seed: u64, stream_index: u64) -> u64 {
+    if stream_index == 0 { seed } else { SplitMix64(seed.wrapping_add(stream_index)).bits() }
 }
 
 /// Fisher-Yates shuffle: every order is equally likely.

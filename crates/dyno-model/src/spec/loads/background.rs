@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 /// Maximum length of a name, in characters.
 const NAME_MAX: usize = 60;
 
-/// Reads all tables. `measured` contains the stop rule of trials, and the kinds of their own
+/// Reads all tables. `measured_loads` contains the stop rule of trials, and the kinds of their own
 /// workloads.
 pub(in crate::spec) fn read(
     top: &Fields<'_>,
     factors: &[Factor],
-    measured: &[(StopRule, &str)],
+    measured_loads: &[(StopRule, &str)],
     endpoints: &[EndpointPlan],
     known: Known<'_>,
 ) -> Vec<BackgroundPlan> {
@@ -35,7 +35,7 @@ pub(in crate::spec) fn read(
         found.push(background);
     }
     if let Some(first) = found.first() {
-        check_trials(top, &first.name, measured, endpoints);
+        check_trials(top, &first.name, measured_loads, endpoints);
     }
     check_levels(factors, &found, top);
     found
@@ -112,10 +112,10 @@ fn is_of(target: &FactorTarget, name: &str) -> bool {
 fn check_trials(
     top: &Fields<'_>,
     name: &str,
-    measured: &[(StopRule, &str)],
+    measured_loads: &[(StopRule, &str)],
     endpoints: &[EndpointPlan],
 ) {
-    if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
+    if measured_loads.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
         let message = format!("with the background workload `{name}`, trials must end by time");
         let help = "replace the number of transactions or rows with `load.duration` or \
                     [[load.stages]]";
@@ -125,7 +125,7 @@ fn check_trials(
         let message = format!("faults cannot be combined with a background workload (`{name}`)");
         top.refuse("fault", message, "remove the faults, or [[background]]");
     }
-    if measured.iter().any(|(_, kind)| *kind == HTTP) {
+    if measured_loads.iter().any(|(_, kind)| *kind == HTTP) {
         let message = format!("the workload `http` cannot have a background workload (`{name}`)");
         let help =
             "choose a workload that accesses the database directly, or remove [[background]]";

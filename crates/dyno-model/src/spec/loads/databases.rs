@@ -120,7 +120,7 @@ pub(in crate::spec) fn check(
 
 /// Why a configuration does not support several databases, and the remedy.
 fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(String, &'static str)> {
-    let (name, number) = (&system.name, configuration.load.databases.number());
+    let (name, number) = (&system.name, configuration.load.databases.count());
     let engine = system.engine();
     if !engine.has_sql() || engine.dialect().databases.is_empty() {
         let help = "use PostgreSQL, MariaDB or MySQL, or remove `load.databases`";

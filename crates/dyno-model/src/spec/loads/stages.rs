@@ -163,13 +163,13 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         let record = record.map_err(|error| unreadable(&error))?;
         let line = record.position().map_or(last + 1, csv::Position::line);
         last = line;
-        let number = |column: usize| {
+        let parse_column = |column: usize| {
             let text = record.get(column).unwrap_or_default();
             let number =
                 text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
             number.ok_or((line, format!("`{text}` is not a number of 0 or more")))
         };
-        let (time, load) = (number(seconds)?, number(loads)?);
+        let (time, load) = (parse_column(seconds)?, parse_column(loads)?);
         match points.last() {
             None if time != 0.0 => return Err((line, "the first time must be 0".to_owned())),
             Some((before, _)) if time <= *before => {
@@ -218,13 +218,13 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
 fn stretched(mut segments: Vec<Segment>, duration: Option<Nanos>) -> Vec<Segment> {
     let Some(duration) = duration else { return segments };
     let length: u64 = segments.iter().map(|segment| segment.length.0).sum();
-    let (mut end, mut begun) = (0_u64, 0);
+    let (mut end, mut start) = (0_u64, 0);
     for segment in &mut segments {
         // Each bound is scaled separately, so that rounding errors do not accumulate.
         end += segment.length.0;
         let bound = (duration.0 as f64 * (end as f64 / length as f64)).round() as u64;
-        segment.length = Nanos(bound - begun);
-        begun = bound;
+        segment.length = Nanos(bound - start);
+        start = bound;
     }
     segments.retain(|segment| segment.length.0 > 0);
     segments

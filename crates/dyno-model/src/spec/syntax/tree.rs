@@ -48,7 +48,7 @@ impl Value {
     }
 
     /// A whole number or a fraction.
-    pub(in crate::spec) fn number(&self) -> Option<f64> {
+    pub(in crate::spec) fn as_number(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
             Self::Number(value) => Some(*value),
@@ -228,7 +228,7 @@ impl Builder<'_> {
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Integer(integer) => self.integer(integer, span),
-            DeValue::Float(number) => self.number(number.as_str(), span),
+            DeValue::Float(number) => self.parse_number(number.as_str(), span),
             DeValue::Boolean(value) => Value::Boolean(*value),
             DeValue::Datetime(_) => Value::Time,
             DeValue::Array(items) => {
@@ -248,7 +248,7 @@ impl Builder<'_> {
         Value::Integer(0)
     }
 
-    fn number(&self, text: &str, span: Span) -> Value {
+    fn parse_number(&self, text: &str, span: Span) -> Value {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Value::Number(value),
             _ => {

@@ -419,7 +419,7 @@ fn a_size_is_taken_where_an_option_counts_bytes() {
     let (_, plan) = parse(input(&text), &catalog()).unwrap();
     assert_eq!(plan.configurations[0].workload.options.count("pad_bytes"), 65_536);
     assert!(
-        (plan.configurations[0].workload.options.number("zipfian_exponent") - 1.0).abs()
+        (plan.configurations[0].workload.options.float("zipfian_exponent") - 1.0).abs()
             < f64::EPSILON
     );
 }

@@ -86,7 +86,7 @@ pub(in crate::spec) fn value(
             integer(node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
         }
         (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
-            let value = node.value.number()?;
+            let value = node.value.as_number()?;
             if (*min..=*max).contains(&value) {
                 return Some(OptionValue::Number(value));
             }

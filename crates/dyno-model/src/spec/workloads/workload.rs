@@ -125,10 +125,10 @@ fn require_scripts(
     match (table.get(SCRIPT), table.get(SCRIPTS)) {
         (None, None) => {
             let message = format!("missing key `{SCRIPTS}` in {}", WORKLOAD.heading);
-            let ending = if description.name == LUA { "lua" } else { "sql" };
+            let extension = if description.name == LUA { "lua" } else { "sql" };
             let help = format!(
                 "name files with their weights: \
-                 `{SCRIPTS} = [\"read.{ending}@8\", \"write.{ending}\"]`"
+                 `{SCRIPTS} = [\"read.{extension}@8\", \"write.{extension}\"]`"
             );
             problems.refuse(span, message, help);
         }

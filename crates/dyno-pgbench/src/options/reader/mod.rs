@@ -174,7 +174,7 @@ impl Reader {
             "initialize" => self.is_initialisation = true,
             "no-vacuum" => self.run.skips_vacuum = true,
             "scale" => {
-                let scale = number(&value, "-s/--scale", 1, INT_MAX)? as u32;
+                let scale = parse_integer(&value, "-s/--scale", 1, INT_MAX)? as u32;
                 self.initialisation.scale = scale;
                 self.run.scale = Some(scale);
             }
@@ -188,13 +188,17 @@ impl Reader {
         let wanted = &mut self.initialisation;
         match name {
             "init-steps" => wanted.steps = steps(&value)?,
-            "fillfactor" => wanted.fillfactor = number(&value, "-F/--fillfactor", 10, 100)? as u32,
+            "fillfactor" => {
+                wanted.fillfactor = parse_integer(&value, "-F/--fillfactor", 10, 100)? as u32
+            }
             "quiet" => wanted.is_quiet = true,
             "unlogged-tables" => wanted.is_unlogged = true,
             "tablespace" => wanted.tablespace = Some(value),
             "index-tablespace" => wanted.index_tablespace = Some(value),
             "foreign-keys" => self.adds_foreign_keys = true,
-            "partitions" => wanted.partitions = number(&value, "--partitions", 0, INT_MAX)? as u32,
+            "partitions" => {
+                wanted.partitions = parse_integer(&value, "--partitions", 0, INT_MAX)? as u32
+            }
             _ => {
                 self.has_partition_method = true;
                 wanted.partition_method = PartitionMethod::named(&value.to_ascii_lowercase())
@@ -229,8 +233,8 @@ impl Reader {
             }
             // Several runs are handled elsewhere.
             "blocks" => {}
-            "client" => run.clients = number(&value, "-c/--clients", 1, INT_MAX)? as u32,
-            "jobs" => run.jobs = number(&value, "-j/--jobs", 1, INT_MAX)? as u32,
+            "client" => run.clients = parse_integer(&value, "-c/--clients", 1, INT_MAX)? as u32,
+            "jobs" => run.jobs = parse_integer(&value, "-j/--jobs", 1, INT_MAX)? as u32,
             "connect" => run.style.connects_each_time = true,
             "define" => run.variables.push(definition(&value)?),
             "log" => self.has_log = true,
@@ -238,7 +242,8 @@ impl Reader {
                 run.style.latency_limit = Some((above_zero("latency limit")? * 1_000.0) as i64);
             }
             "progress" => {
-                run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64);
+                run.style.progress =
+                    Some(parse_integer(&value, "-P/--progress", 1, INT_MAX)? as u64);
             }
             "protocol" => {
                 run.query_mode =
@@ -246,9 +251,10 @@ impl Reader {
             }
             "report-per-command" | "report-latencies" => run.style.reports_commands = true,
             "rate" => run.style.rate = Some(above_zero("rate limit")?),
-            "time" => self.seconds = Some(number(&value, "-T/--time", 1, INT_MAX)? as u64),
+            "time" => self.seconds = Some(parse_integer(&value, "-T/--time", 1, INT_MAX)? as u64),
             "transactions" => {
-                self.transactions = Some(number(&value, "-t/--transactions", 1, INT_MAX)? as u64);
+                self.transactions =
+                    Some(parse_integer(&value, "-t/--transactions", 1, INT_MAX)? as u64);
             }
             "vacuum-all" => run.vacuums_all = true,
             "sampling-rate" => match above_zero("sampling rate")? {
@@ -256,7 +262,8 @@ impl Reader {
                 _ => return Err(invalid("sampling rate")),
             },
             "aggregate-interval" => {
-                self.aggregate = Some(number(&value, "--aggregate-interval", 1, INT_MAX)? as u64);
+                self.aggregate =
+                    Some(parse_integer(&value, "--aggregate-interval", 1, INT_MAX)? as u64);
             }
             "progress-timestamp" => run.has_progress_timestamp = true,
             "log-prefix" => self.log_prefix = Some(value),
@@ -275,7 +282,7 @@ impl Reader {
                 run.hang_timeout = Some(limit).filter(|limit| !limit.is_zero());
             }
             "generators" => {
-                run.generators = Some(number(&value, "--generators", 1, INT_MAX)? as u32);
+                run.generators = Some(parse_integer(&value, "--generators", 1, INT_MAX)? as u32);
             }
             "launcher" => {
                 run.launcher = LauncherKind::of_command_line(&value)
@@ -419,7 +426,7 @@ fn check_divided(run: &Run) -> Result<(), UsageError> {
 }
 
 /// An integer within limits.
-fn number(text: &str, option: &str, least: i64, most: i64) -> Result<i64, UsageError> {
+fn parse_integer(text: &str, option: &str, least: i64, most: i64) -> Result<i64, UsageError> {
     let digits = text.trim();
     let is_number =
         digits.strip_prefix(['-', '+']).unwrap_or(digits).bytes().all(|byte| byte.is_ascii_digit());

@@ -82,8 +82,8 @@ pub(crate) fn parse(
         return Err(error.with_help(Some(NO_STATEMENT.to_owned())));
     }
     condition::connect(&mut commands).map_err(|(number, message)| {
-        let place = format!("condition error in script \"{name}\" command {number}");
-        ScriptError::new(format!("{place}: {message}"))
+        let location = format!("condition error in script \"{name}\" command {number}");
+        ScriptError::new(format!("{location}: {message}"))
     })?;
     Ok(Script { name: name.to_owned(), weight, source: source.to_owned(), commands })
 }

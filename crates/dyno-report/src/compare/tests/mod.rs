@@ -4,11 +4,11 @@ mod warnings;
 
 use super::*;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::compare::{CompareOptions, METRICS, Side, compare as judge, load};
+use dyno_analysis::compare::{CompareOptions, METRICS, Side, compare as judge, read_side};
 use dyno_analysis::model::Verdict;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_store::TrialOutcome;
-use dyno_store::fixture::{Shape, measured};
+use dyno_store::fixture::{Shape, run_with};
 use std::collections::BTreeMap;
 
 /// Two runs of two systems; in the new one the second system is slower, has other settings and
@@ -19,7 +19,7 @@ fn model() -> CompareModel {
             Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, ..Shape::small() };
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         shape.write(&folder.path().join(name)).expect("the run can be written");
-        let mut side = load(folder.path()).expect("the run can be read");
+        let mut side = read_side(folder.path()).expect("the run can be read");
         name.clone_into(&mut side.folder);
         side
     };
@@ -327,7 +327,7 @@ fn comparison_page_starts_with_tiles_and_one_to_three_sentences() {
 fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
     let side = |name: &str, rate: f64| Side {
         folder: name.to_owned(),
-        runs: vec![measured(name, &[rate])],
+        runs: vec![run_with(name, &[rate])],
         timelines: BTreeMap::new(),
     };
     let question =

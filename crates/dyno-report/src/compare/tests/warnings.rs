@@ -12,7 +12,7 @@ use dyno_analysis::stats::verdict::Rules;
 use dyno_model::plan::ComparisonMetric;
 use dyno_model::warning::Severity;
 use dyno_store::Run;
-use dyno_store::fixture::{each_record, measured, open_loop, stopped};
+use dyno_store::fixture::{each_record, open_loop, run_with, stopped};
 use std::collections::BTreeMap;
 
 fn side(runs: Vec<Run>) -> Side {
@@ -33,8 +33,8 @@ fn throughput(model: &CompareModel) -> &MetricPair {
 
 #[test]
 fn a_side_with_one_stopped_trial_cannot_win_and_n_is_shown() {
-    let base = measured("a", &[100.0, 101.0, 102.0, 99.0, 100.5]);
-    let mut new = measured("b", &[214.0, 215.0, 213.0, 216.0, 212.0]);
+    let base = run_with("a", &[100.0, 101.0, 102.0, 99.0, 100.5]);
+    let mut new = run_with("b", &[214.0, 215.0, 213.0, 216.0, 212.0]);
     stopped(&mut new, |i| i == 3);
     let model = compared(vec![base], vec![new], &METRICS);
     for (_, pair) in model.comparisons() {
@@ -62,7 +62,7 @@ fn a_side_with_one_stopped_trial_cannot_win_and_n_is_shown() {
 
 #[test]
 fn corrections_are_explained_only_where_something_was_compared() {
-    let side = |name: &str| vec![measured(name, &[100.0, 101.0, 102.0])];
+    let side = |name: &str| vec![run_with(name, &[100.0, 101.0, 102.0])];
     let mut model = compared(side("a"), side("b"), &METRICS);
     let notes = |model: &CompareModel| render(model, Format::Text, EN).contains("Benjamini");
     assert!(notes(&model));
@@ -72,8 +72,8 @@ fn corrections_are_explained_only_where_something_was_compared() {
 
 #[test]
 fn a_new_side_without_commits_fails_the_comparison() {
-    let base = measured("a", &[100.0, 101.0, 102.0]);
-    let mut new = measured("b", &[100.0, 101.0, 102.0]);
+    let base = run_with("a", &[100.0, 101.0, 102.0]);
+    let mut new = run_with("b", &[100.0, 101.0, 102.0]);
     stopped(&mut new, |_| true);
     let model = compared(vec![base], vec![new], &[ComparisonMetric::Throughput]);
     assert_eq!((throughput(&model).verdict, model.outcome.not_working), (Verdict::Invalid, 1));
@@ -83,11 +83,11 @@ fn a_new_side_without_commits_fails_the_comparison() {
         "{sentence}"
     );
     // Where base did not work, new is not to blame.
-    let mut base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut base = run_with("a", &[100.0, 101.0, 102.0]);
     stopped(&mut base, |_| true);
     let model = compared(
         vec![base],
-        vec![measured("b", &[100.0, 101.0, 102.0])],
+        vec![run_with("b", &[100.0, 101.0, 102.0])],
         &[ComparisonMetric::Throughput],
     );
     assert_eq!((model.outcome.invalid, model.outcome.not_working), (1, 0));
@@ -95,12 +95,12 @@ fn a_new_side_without_commits_fails_the_comparison() {
 
 #[test]
 fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
-    let base = vec![measured("a", &[100.0, 101.0, 102.0])];
-    let mut empty = measured("empty", &[100.0]);
+    let base = vec![run_with("a", &[100.0, 101.0, 102.0])];
+    let mut empty = run_with("empty", &[100.0]);
     empty.outcomes.clear();
     let model = compared(
         base,
-        vec![measured("b", &[100.0, 101.0, 102.0]), empty],
+        vec![run_with("b", &[100.0, 101.0, 102.0]), empty],
         &[ComparisonMetric::Throughput],
     );
     let named =
@@ -116,9 +116,9 @@ fn a_lower_bound_of_p99_decides_only_when_it_is_already_worse() {
     let throughputs = [100.0, 101.0, 99.0, 100.5, 99.5];
     // One in fifty arrivals was 2 s old and never started; percentiles of the others are 10 ms.
     let overloaded = |name: &str| {
-        let mut run = measured(name, &throughputs);
+        let mut run = run_with(name, &throughputs);
         each_record(&mut run, |_, record| {
-            let unstarted = record.transaction.count / 50;
+            let unstarted = record.transaction_latency.count / 50;
             record.open_loop = Some(open_loop(record, unstarted, 2_000_000_000));
         });
         run
@@ -133,7 +133,7 @@ fn a_lower_bound_of_p99_decides_only_when_it_is_already_worse() {
         );
         ((pair.verdict, pair.bound, pair.ratio.is_some(), pair.p.is_some()), model)
     };
-    let (worse, model) = of_p99(measured("a", &throughputs), overloaded("b"));
+    let (worse, model) = of_p99(run_with("a", &throughputs), overloaded("b"));
     assert_eq!(worse, (Verdict::Worse, Some(RatioBound::AtLeast), true, true));
     for format in [Format::Text, Format::Html] {
         let page = render(&model, format, EN);
@@ -141,11 +141,11 @@ fn a_lower_bound_of_p99_decides_only_when_it_is_already_worse() {
     }
     let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
-    let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
+    let (better, _) = of_p99(overloaded("a"), run_with("b", &throughputs));
     assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));
     // A lower bound of 2 s that is better than the other side's value proves nothing.
-    let mut slow = measured("a", &throughputs);
-    each_record(&mut slow, |_, record| record.transaction.p99 = 20_000_000_000);
+    let mut slow = run_with("a", &throughputs);
+    each_record(&mut slow, |_, record| record.transaction_latency.p99 = 20_000_000_000);
     let (open, _) = of_p99(slow, overloaded("b"));
     assert_eq!(open, (Verdict::Inconclusive, Some(RatioBound::AtLeast), true, false));
     let (unknown, _) = of_p99(overloaded("a"), overloaded("b"));

@@ -61,7 +61,8 @@ fn a_load_step_says_whether_it_counts() {
         let (is_by_generator, other_processes_cpu) = (false, 0.0);
         #[rustfmt::skip]
         let step = LoadStep { load, seconds, transactions, figure, excess, is_bound, throughput, outcome, is_by_generator, other_processes_cpu, steal };
-        event(&plan, &Event::Stepped { trial: trial.clone(), number: 1, step }, EN).expect("a line")
+        event(&plan, &Event::Stepped { trial: trial.clone(), step_number: 1, step }, EN)
+            .expect("a line")
     };
     let rows = [
         (Outcome::Passed, 0.08, "at 1,600/s: p99 4.20 ms, passed"),
@@ -119,9 +120,9 @@ fn record(lost: u64, in_doubt: u64) -> TrialRecord {
         examples: Vec::new(),
     };
     TrialRecord {
-        measured: Nanos(1_000_000_000),
+        window_length: Nanos(1_000_000_000),
         counters: dyno_model::counters::TrialCounters { committed, failed, ..Default::default() },
-        transaction: (&times).into(),
+        transaction_latency: (&times).into(),
         audit: check.into(),
         end: dyno_model::record::TrialEnd::Trial,
         ..TrialRecord::default()

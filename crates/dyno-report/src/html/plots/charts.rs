@@ -21,7 +21,7 @@ use dyno_model::plan::ComparisonMetric;
 /// depends on the experiment: timelines of trials with faults or stages, questions if there are
 /// several, the timeline of a single configuration, growth over rows, otherwise curves over
 /// clients.
-pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
+pub(in crate::html) fn charts(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let figures = crate::html::searches::figure(page)
             .into_iter()
@@ -35,7 +35,7 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartF
     };
     let changing = (0..page.model.configurations.len()).filter(is_changing);
     let timelines: Vec<ChartFigure> = changing
-        .filter_map(|configuration| crate::html::details::commits(page, configuration))
+        .filter_map(|configuration| crate::html::details::commit_charts(page, configuration))
         .collect();
     let (main, more) = over_clients(page);
     match timelines.is_empty() {
@@ -54,7 +54,7 @@ fn over_clients(page: &Page<'_>) -> (Vec<ChartFigure>, Vec<ChartFigure>) {
         .any(|row| row.figures.value(Metric::LostPercent) > Some(0.0));
     let mut kinds = vec![crate::html::forests::questions(page).into_iter().collect()];
     kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
-    kinds.push(crate::html::growth::figures(page));
+    kinds.push(crate::html::growth::charts(page));
     let mut folded = Vec::new();
     // One number of clients makes no curve, and the mean over a growing table is not a suitable
     // main figure.

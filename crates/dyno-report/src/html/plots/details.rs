@@ -96,7 +96,7 @@ pub(in crate::html) fn timeline(page: &Page<'_>, configuration: usize) -> Option
 }
 
 /// The timeline without the activity of machine and server.
-pub(in crate::html) fn commits(page: &Page<'_>, configuration: usize) -> Option<ChartFigure> {
+pub(in crate::html) fn commit_charts(page: &Page<'_>, configuration: usize) -> Option<ChartFigure> {
     let name = names::configuration(page.model, configuration, page.lang);
     drawn(page, configuration, "f", name, |_| Vec::new())
 }
@@ -194,7 +194,7 @@ fn trial_timeline(page: &Page<'_>, timeline: &Timeline, step: usize) -> TrialTim
     // In the grace period, clients that wait for an answer commit nothing, and no other client is
     // active.
     let closes =
-        trial.and_then(|trial| Some(window + trial.figures.as_ref()?.value(Metric::Window)?));
+        trial.and_then(|trial| Some(window + trial.figures.as_ref()?.value(Metric::WindowLength)?));
     let is_empty = |point: &&TimelinePoint| {
         point.throughput == Some(0.0)
             && !point.is_warmup

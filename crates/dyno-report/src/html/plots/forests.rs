@@ -36,7 +36,7 @@ pub(in crate::html) fn questions(page: &Page<'_>) -> Option<ChartFigure> {
 }
 
 /// All forest plots of comparisons; none for a single ratio.
-pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
+pub(in crate::html) fn charts(page: &Page<'_>) -> Vec<ChartFigure> {
     let metrics = [
         ComparisonMetric::Throughput,
         ComparisonMetric::MeanMs,

@@ -32,7 +32,7 @@ const PANELS: [Definition; 6] = [
 ];
 
 /// One figure per facet and number of clients; none without a growing table.
-pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<ChartFigure> {
+pub(in crate::html) fn charts(page: &Page<'_>) -> Vec<ChartFigure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
     let clients: BTreeSet<u32> = growth
         .series

@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn thinning_keeps_both_ends() {
         let points: Vec<usize> = (0..1000).collect();
-        let kept = thinned(&points, 40);
-        assert_eq!((kept.len(), kept[0], kept[39]), (40, 0, 999));
+        let shown = thinned(&points, 40);
+        assert_eq!((shown.len(), shown[0], shown[39]), (40, 0, 999));
         assert_eq!(thinned(&points[..3], 40), [0, 1, 2]);
         assert!(thinned::<usize>(&[], 40).is_empty());
     }

@@ -182,7 +182,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         value,
         part,
         verdict,
-        number,
+        configurations: number,
         of,
         worst,
         not_working,

@@ -201,7 +201,8 @@ fn every_form_tells_the_questions_that_are_decided_first() {
         // Which system is better depends on the block.
         let system =
             if configuration.system == 0 { 1.0 } else { [1.5, 0.7, 1.1][trial.block as usize % 3] };
-        record.work = Some(1_000.0 * variant * system * (1.0 + 0.002 * (at % 3) as f64));
+        record.weighted_commits =
+            Some(1_000.0 * variant * system * (1.0 + 0.002 * (at % 3) as f64));
     }
     let model = analyse(&data);
     for (format, from) in [

@@ -1,7 +1,7 @@
 //! Options that select an experiment.
 
 use crate::failure::Failure;
-use crate::one_line::UrlExperiment;
+use crate::one_line::OneLineArguments;
 use clap::Args;
 use dyno_model::address::Address;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct SpecArguments {
     pub(crate) spec: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) line: UrlExperiment,
+    pub(crate) one_line: OneLineArguments,
 
     /// Apply the tables of [profile.NAME] to the spec
     #[arg(long, value_name = "NAME")]
@@ -62,7 +62,7 @@ impl SpecArguments {
             return Ok(self.set.clone());
         }
         let mut overrides = self.set.clone();
-        overrides.extend(self.line.overrides()?);
+        overrides.extend(self.one_line.overrides()?);
         overrides.extend(self.blocks.map(|blocks| format!("design.blocks={blocks}")));
         overrides.extend(self.seed.map(|seed| format!("design.seed={seed}")));
         Ok(overrides)

@@ -7,7 +7,7 @@ mod finished_runs;
 mod kubernetes;
 mod values;
 
-use crate::one_line::UrlExperiment;
+use crate::one_line::OneLineArguments;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dyno_drivers::null::server::{Persona, Protocol};
@@ -316,7 +316,7 @@ impl CleanupArguments {
             ..SpecArguments::default()
         };
         if arguments.url().is_some() {
-            arguments.line = UrlExperiment::of_workload("rush");
+            arguments.one_line = OneLineArguments::of_workload("rush");
         }
         arguments
     }

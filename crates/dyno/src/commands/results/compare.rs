@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{
-    CompareError, CompareOptions, METRICS, MatchError, PoolError, compare as judge, load,
+    CompareError, CompareOptions, METRICS, MatchError, PoolError, compare as judge, read_side,
 };
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
@@ -30,7 +30,7 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
         rules: Rules { margin: arguments.margin, ..Rules::default() },
         systems: arguments.systems.clone(),
     };
-    let (base, new) = (load(&arguments.base)?, load(&arguments.new)?);
+    let (base, new) = (read_side(&arguments.base)?, read_side(&arguments.new)?);
     let mut model = judge(&base, &new, &options).map_err(|error| cannot_compare(&error))?;
     model.title.clone_from(&arguments.title);
     if arguments.format.contains(&None) {

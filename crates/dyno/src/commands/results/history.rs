@@ -16,7 +16,7 @@ pub(crate) fn history(arguments: &HistoryArguments, printer: Printer) -> Result<
     let mut models: Vec<ReportModel> = Vec::new();
     for folder in &arguments.results {
         for run in dyno_store::results_below(folder)? {
-            models.push(dyno_analysis::load(&run)?);
+            models.push(dyno_analysis::read_model(&run)?);
         }
     }
     models.sort_by(|one, other| one.provenance.started_at.cmp(&other.provenance.started_at));

@@ -3,7 +3,7 @@
 use crate::cli::{Output, ReportArguments, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use dyno_analysis::LoadError;
+use dyno_analysis::ReadError;
 use dyno_analysis::model::{LimitVerdict, Question, ReportModel, Verdict};
 use dyno_model::search::SearchEnd;
 use dyno_model::{exit_code, lists};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// When the folder has no readable results, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
-    let model = load(arguments)?;
+    let model = read_model(arguments)?;
     let outputs = match (&arguments.format[..], arguments.check) {
         ([], true) => Vec::new(),
         ([], false) => vec![Output::Report(Format::Html)],
@@ -55,11 +55,11 @@ fn code(model: &ReportModel) -> u8 {
     }
 }
 
-fn load(arguments: &ReportArguments) -> Result<ReportModel, Failure> {
+fn read_model(arguments: &ReportArguments) -> Result<ReportModel, Failure> {
     let mut model =
-        dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
-            LoadError::Store(error) => Failure::from(error),
-            LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error).help(
+        dyno_analysis::read_model_of_all(&arguments.results).map_err(|error| match error {
+            ReadError::Store(error) => Failure::from(error),
+            ReadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error).help(
                 "name runs that differ only in numbers of clients and levels; use `dyno compare` \
                  for others",
             ),

@@ -6,7 +6,7 @@
 use crate::data::Missing;
 use dyno_model::event::{Event, Listener};
 use dyno_model::history::History;
-use dyno_model::monitor::Sample;
+use dyno_model::monitor::MonitorSample;
 use dyno_model::plan::{Configuration, LoadBy, StopRule, Trial};
 use dyno_model::reason::Reason;
 use dyno_model::record::{IntervalRecord, TrialEnd, TrialRecord};
@@ -52,7 +52,7 @@ impl Searches {
             state = state.near(*found);
         }
         let mut steps =
-            Steps { search, trial, configuration, listener, metric, number: 0, windows: 0 };
+            Steps { search, trial, configuration, listener, metric, steps_run: 0, windows: 0 };
         let mut record = steps.until_over(&mut state)?;
         let result = state.into_record();
         let found = result.found();
@@ -85,7 +85,7 @@ struct Steps<'s, 'm> {
     listener: &'s mut dyn Listener,
     metric: &'s mut Measure<'m>,
     /// Load steps so far.
-    number: usize,
+    steps_run: usize,
     /// Measurements so far.
     windows: usize,
 }
@@ -130,10 +130,14 @@ impl Steps<'_, '_> {
         is_kept: bool,
     ) -> bool {
         let is_over = state.take(&self.observed(record, responses));
-        self.number += 1;
+        self.steps_run += 1;
         let step = state.last().expect("it was just taken").clone();
         let trial = self.trial.id.clone();
-        self.listener.event(&Event::Stepped { trial: trial.clone(), number: self.number, step });
+        self.listener.event(&Event::Stepped {
+            trial: trial.clone(),
+            step_number: self.steps_run,
+            step,
+        });
         if is_kept && !is_over {
             // Records already written for an earlier attempt do not count.
             self.listener.event(&Event::TrialStarted { trial });
@@ -227,7 +231,7 @@ struct StepListener<'l> {
 
 impl StepListener<'_> {
     /// The listener for the trial's events.
-    fn kept(&mut self) -> Option<&mut dyn Listener> {
+    fn trial_listener(&mut self) -> Option<&mut dyn Listener> {
         match self.is_kept {
             true => Some(&mut *self.listener),
             false => None,
@@ -268,31 +272,31 @@ impl Listener for StepListener<'_> {
                 let _ = self.responses.censored.add(censored);
             }
         }
-        if let Some(listener) = self.kept() {
+        if let Some(listener) = self.trial_listener() {
             listener.interval(interval);
         }
     }
 
     fn clients_begin(&mut self, from_now: Nanos) {
-        if let Some(listener) = self.kept() {
+        if let Some(listener) = self.trial_listener() {
             listener.clients_begin(from_now);
         }
     }
 
     fn commits_stopped(&mut self, since: Option<Nanos>) {
-        if let Some(listener) = self.kept() {
+        if let Some(listener) = self.trial_listener() {
             listener.commits_stopped(since);
         }
     }
 
-    fn sample(&mut self, sample: &Sample) {
-        if let Some(listener) = self.kept() {
+    fn sample(&mut self, sample: &MonitorSample) {
+        if let Some(listener) = self.trial_listener() {
             listener.sample(sample);
         }
     }
 
     fn history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
-        if let Some(listener) = self.kept() {
+        if let Some(listener) = self.trial_listener() {
             listener.history(trial, group, history);
         }
     }

@@ -1,5 +1,5 @@
 use super::*;
-use dyno_model::counters::{TransactionCount, TrialCounters};
+use dyno_model::counters::{TransactionCounters, TrialCounters};
 use dyno_model::event::Phase;
 use dyno_model::latency::histogram;
 use dyno_model::limit::LimitMetric;
@@ -25,7 +25,7 @@ impl Listener for Listening {
     fn event(&mut self, event: &Event) {
         self.0.push(match event {
             Event::TrialStarted { trial } => format!("started {trial}"),
-            Event::Stepped { number, .. } => format!("stepped {number}"),
+            Event::Stepped { step_number: number, .. } => format!("stepped {number}"),
             other => format!("{other:?}"),
         });
     }
@@ -72,15 +72,15 @@ impl Server {
     ) -> TrialRecord {
         self.measured.push((trial.id.clone(), under.load.rate));
         listener.event(&Event::PhaseStarted { trial: trial.id.clone(), phase: Phase::Connecting });
-        let StopRule::Duration(measured) = under.load.stop else { panic!("a duration") };
-        let seconds = measured.as_secs_f64();
+        let StopRule::Duration(window_length) = under.load.stop else { panic!("a duration") };
+        let seconds = window_length.as_secs_f64();
         let arrived = (under.load.rate.unwrap_or(1_000.0) * seconds) as u64;
         let is_kept = !trial.id.contains("-s");
         let is_unlucky = is_kept && std::mem::take(&mut self.is_unlucky);
         let is_passing = under.load.rate.is_none_or(|rate| rate <= 1_000.0) && !is_unlucky;
         let committed = if is_passing { arrived } else { arrived / 2 };
         let slow = committed / 10;
-        let mut interval = IntervalRecord::empty(&trial.id, Nanos(0), measured, &[]);
+        let mut interval = IntervalRecord::empty(&trial.id, Nanos(0), window_length, &[]);
         let (mut fast, mut late) = (histogram(), histogram());
         fast.record_n(1_000_000, committed - slow).unwrap();
         late.record_n(self.slow_ms * 1_000_000, slow).unwrap();
@@ -97,11 +97,11 @@ impl Server {
             }),
             ..NamedTransactions::default()
         };
-        let count = |name: &str, started: u64| TransactionCount {
+        let count = |name: &str, started: u64| TransactionCounters {
             name: name.to_owned(),
             started,
             committed: started,
-            ..TransactionCount::default()
+            ..TransactionCounters::default()
         };
         let mut warnings =
             if is_kept && self.is_calm_at_last { Vec::new() } else { self.warnings.clone() };
@@ -115,7 +115,7 @@ impl Server {
         }
         TrialRecord {
             trial: trial.clone(),
-            measured,
+            window_length,
             counters: TrialCounters {
                 started: committed,
                 committed,

@@ -222,12 +222,12 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
     neighbour.wait().unwrap();
     assert!(ended.is_done(), "{ended}");
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    let check = |part: &str, place: &str| {
+    let check = |part: &str, subject: &str| {
         let checks = report[part].as_array().unwrap();
         checks
             .iter()
-            .find(|check| check["place"] == place)
-            .unwrap_or_else(|| panic!("{place}: {ended}"))
+            .find(|check| check["subject"] == subject)
+            .unwrap_or_else(|| panic!("{subject}: {ended}"))
             .clone()
     };
     assert_eq!(check("machine", "other processes")["is_warning"], true, "{ended}");

@@ -37,14 +37,14 @@ fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut
         let mut event: Value = serde_json::from_str(line).expect("events are JSON");
         if event["event"] == "trial-finished" {
             let throughput = values.next().expect("three trials");
-            event["measured"] = json!(1_000_000_000_u64);
+            event["window_length"] = json!(1_000_000_000_u64);
             for count in ["started", "attempts", "committed"] {
                 event["counters"][count] = json!(throughput);
             }
             // Enough for every percentile.
-            event["transaction"]["count"] = json!(10_000);
+            event["transaction_latency"]["count"] = json!(10_000);
             for time in ["mean", "p50", "p95", "p99"] {
-                event["transaction"][time] = json!(1_000_000_000 / throughput);
+                event["transaction_latency"][time] = json!(1_000_000_000 / throughput);
             }
             // How busy this machine was must not make it invalid, also when it is judged anew.
             event["warnings"] = json!([]);
@@ -74,7 +74,7 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         for count in ["started", "attempts", "committed"] {
             event["counters"][count] = json!(0);
         }
-        event["transaction"]["count"] = json!(0);
+        event["transaction_latency"]["count"] = json!(0);
     });
     staged(&bench, "broken", [1000, 1010, 990], |event| {
         let check = json!({"check": "row-count", "table": "t", "expected_min": 5, "expected_max": 5, "found": 4});

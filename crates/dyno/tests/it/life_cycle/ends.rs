@@ -106,7 +106,7 @@ fn ctrl_c_ends_preflight_that_waits_for_an_answer() {
         let (bench, server) = (Bench::new(), mute(protocol));
         spec_of_mute(&bench, scheme, &server, "1h");
         let running = Running::start(&bench, "mute.toml");
-        wait_until("it has connected", || server.counts().connections() > 0);
+        wait_until("it has connected", || server.counters().connections() > 0);
         running.interrupt();
         let ended = running.ended();
         assert_eq!(ended.code, INTERRUPTED, "{scheme}: {ended}");

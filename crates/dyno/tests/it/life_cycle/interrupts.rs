@@ -288,7 +288,7 @@ impl Peer {
         match self {
             Self::Nobody(listener) => Some(listener.accept().expect("somebody connects").0),
             Self::Mute(server) => {
-                wait_until("somebody connects", || server.counts().connections() > 0);
+                wait_until("somebody connects", || server.counters().connections() > 0);
                 None
             }
         }

@@ -2,7 +2,7 @@
 //! that somebody else undoes, statements that wait for a lock for longer than the trial lasts.
 
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
-use dyno_engine::loading::{Loading, load};
+use dyno_engine::loading::{Loading, load_data};
 use dyno_engine::workload::{Native, WorkloadContext, catalog};
 use dyno_engine::{Node, TrialError, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
@@ -61,7 +61,7 @@ impl Work {
         let interrupts = AtomicUsize::new(0);
         let native = self.native(target.engine);
         let loading = Loading { trial: "t", target, data: native.data(), interrupts: &interrupts };
-        load(&loading, &mut ()).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
+        load_data(&loading, &mut ()).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
     }
 
     pub(crate) fn run(

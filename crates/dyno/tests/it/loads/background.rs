@@ -61,7 +61,7 @@ fn a_background_workload_has_its_own_figures_and_client_factor() {
         "its statements are its own"
     );
     assert_eq!(answered(own, "totals"), 0);
-    assert_eq!(report.record.measured, own.measured, "it lasts as long");
+    assert_eq!(report.record.window_length, own.window_length, "it lasts as long");
     assert!(
         report.record.facts.as_ref().is_some_and(|it| it.committed_total > counters.committed),
         "its warm-up is that of the trial"
@@ -96,7 +96,8 @@ fn think_time_at_window_edges_is_excluded_from_background_work() {
     let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &more), "r");
     let all = records(&bench.path().join("r"));
     let report = &background(all.first().unwrap_or_else(|| panic!("{ended}"))).record;
-    let (work, committed) = (report.work.expect("of a duration"), report.counters.committed);
+    let (work, committed) =
+        (report.weighted_commits.expect("of a duration"), report.counters.committed);
     assert!(committed > 10 && (work - committed as f64).abs() <= 4.0, "{work} of {committed}");
 }
 

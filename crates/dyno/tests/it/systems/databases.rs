@@ -50,7 +50,7 @@ fn three_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
     );
     let times: u64 =
         record.transactions.iter().filter_map(|it| it.response.as_ref()).map(|all| all.count).sum();
-    assert_eq!(times, record.transaction.count, "response times too");
+    assert_eq!(times, record.transaction_latency.count, "response times too");
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
     // The counters and the ledger of each.
     assert_eq!(

@@ -263,7 +263,7 @@ fn dyno_measures_sysbench_tables_and_sysbench_uses_dyno_tables() {
 
 /// The sbtest tables as dyno makes them.
 fn load_by_dyno(target: &Target) {
-    use dyno_engine::loading::{Loading, load};
+    use dyno_engine::loading::{Loading, load_data};
     use dyno_engine::workload::{Native, WorkloadContext, catalog};
     let description =
         catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
@@ -277,7 +277,7 @@ fn load_by_dyno(target: &Target) {
             .expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
     let loading = Loading { trial: "load", target, data: native.data(), interrupts: &interrupts };
-    let rows = load(&loading, &mut ());
+    let rows = load_data(&loading, &mut ());
     assert_eq!(rows, Ok(2000));
 }
 

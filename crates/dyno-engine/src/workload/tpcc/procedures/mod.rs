@@ -56,7 +56,7 @@ impl Call {
 
 /// The calls as every connection prepares them, at the indexes of their kinds.
 pub(super) fn calls(language: ProcedureLanguage) -> Vec<StatementText> {
-    let text = |call: Call| StatementText { sql: call.sql(language), kind: call as u16 };
+    let text = |call: Call| StatementText { sql: call.sql(language), kind_index: call as u16 };
     Call::ALL.map(text).to_vec()
 }
 

@@ -54,13 +54,13 @@ fn a_file_sets_options_and_the_spec_replaces_them() {
          ordered;workload=Core;operationcount=1000\"",
     );
     let options = options.expect("the file is right");
-    assert_eq!((options.integer("records"), options.number("reads")), (7, 0.5));
+    assert_eq!((options.integer("records"), options.float("reads")), (7, 0.5));
     assert_eq!((options.boolean("all"), options.text("order")), (false, "ordered"));
     let named = options.text(PROPERTIES);
     assert!(named.ends_with("operationcount=1000 (without operationcount)"), "{named}");
     let options = read("properties = \"records=50\"").expect("the file is right");
     assert_eq!((options.integer("records"), options.text(PROPERTIES)), (50, "records=50"));
-    assert!((options.number("reads") - 0.95).abs() < f64::EPSILON, "others keep their defaults");
+    assert!((options.float("reads") - 0.95).abs() < f64::EPSILON, "others keep their defaults");
 }
 
 #[test]

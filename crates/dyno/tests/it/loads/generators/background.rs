@@ -40,9 +40,9 @@ fn both_groups_are_divided_and_audited_and_begin_together() {
     assert!(flaws.is_empty(), "{flaws:?}");
     for (own, clients, parts) in [(record, 4, 3), (&night.record, 2, 2)] {
         let all = own.generators.as_ref().expect("there are several");
-        assert_eq!(all.parts.len(), parts, "each has a client: {ended}");
-        assert_eq!(all.parts.iter().map(|it| it.clients).sum::<u32>(), clients);
-        let committed: u64 = all.parts.iter().map(|it| it.committed).sum();
+        assert_eq!(all.summaries.len(), parts, "each has a client: {ended}");
+        assert_eq!(all.summaries.iter().map(|it| it.clients).sum::<u32>(), clients);
+        let committed: u64 = all.summaries.iter().map(|it| it.committed).sum();
         assert!(committed > 0 && committed == own.counters.committed, "{ended}");
         assert_eq!(own.audit.verdict(), AuditVerdict::Intact, "{:?}", own.audit);
         assert!(own.counters.check().is_empty());
@@ -52,7 +52,7 @@ fn both_groups_are_divided_and_audited_and_begin_together() {
             if *acknowledged == record.counters.committed)
     };
     assert!(record.audit.checks.iter().any(is_counted), "{:?}", record.audit);
-    assert_eq!(night.record.measured, record.measured, "it lasts as long");
+    assert_eq!(night.record.window_length, record.window_length, "it lasts as long");
     bench.forget_the_machine("r");
     let sheet = bench.dyno(&["report", "r", "--format", "csv"]).stdout;
     for name in ["worker-cpu@2", "worker-cpu@night: 1"] {

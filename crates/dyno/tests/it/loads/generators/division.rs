@@ -75,7 +75,7 @@ fn one_two_and_four_generators_draw_the_keys_of_this_process() {
         let ended = bench.dyno(&line);
         let record = only(&bench, &results, &ended);
         assert_eq!(record.counters.committed, 100, "{ended}");
-        let parts = record.generators.as_ref().map_or(0, |it| it.parts.len());
+        let parts = record.generators.as_ref().map_or(0, |it| it.summaries.len());
         assert_eq!(parts, generators.unwrap_or(0) as usize);
         all.push(asked(
             &bench,
@@ -122,8 +122,11 @@ fn the_audit_of_a_server_counts_the_commits_of_all_generators() {
         assert!(flaws.is_empty(), "{flaws:?}");
         assert!(record.counters.committed > 0 && record.counters.check().is_empty(), "{ended}");
         let all = record.generators.expect("there are several");
-        assert_eq!(all.parts.len(), number);
-        assert_eq!(all.parts.iter().map(|it| it.committed).sum::<u64>(), record.counters.committed);
+        assert_eq!(all.summaries.len(), number);
+        assert_eq!(
+            all.summaries.iter().map(|it| it.committed).sum::<u64>(),
+            record.counters.committed
+        );
         if load.contains("transactions =") {
             assert_eq!(record.counters.committed, 2001);
         }
@@ -416,7 +419,7 @@ fn srun_and_mpirun_start_all_generators_at_once() {
         let record = only(&bench, kind, &ended);
         assert_eq!(record.counters.committed, 100, "{ended}");
         // Generator 0 of 3 has two of five clients, whatever the order in which they came.
-        let parts = record.generators.expect("there are several").parts;
+        let parts = record.generators.expect("there are several").summaries;
         assert_eq!(parts.iter().map(|it| it.clients).collect::<Vec<_>>(), [2, 2, 1]);
     }
 }

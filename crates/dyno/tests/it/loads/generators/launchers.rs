@@ -85,7 +85,7 @@ fn rush(
     for record in records {
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
         // Each is the generator that its launcher says, whatever the order in which they came.
-        let parts = record.generators.expect("there are several").parts;
+        let parts = record.generators.expect("there are several").summaries;
         assert_eq!(parts.iter().map(|it| it.clients).collect::<Vec<_>>(), [3, 3, 2, 2]);
         assert!(parts.iter().all(|it| it.host == host.trim() && it.committed > 0), "{parts:?}");
         let committed: u64 = parts.iter().map(|it| it.committed).sum();

@@ -59,7 +59,7 @@ fn clients_draw_and_count_the_same_in_any_number_of_generators() {
     assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
     assert!(all[0].contains(" 7 it"), "{all:?}");
     for (record, clients) in records(&bench.path().join("r/pgbench")).iter().zip([0, 1, 3]) {
-        let parts = record.generators.as_ref().map_or(0, |all| all.parts.len());
+        let parts = record.generators.as_ref().map_or(0, |all| all.summaries.len());
         assert_eq!((record.counters.committed, parts), (100, clients));
         let unbalanced = record.facts.as_ref().map(|facts| &facts.unbalanced[..]);
         assert_eq!(unbalanced, Some(&[][..]), "what clients count is what the engine counts");

@@ -70,7 +70,7 @@ fn divided_lua_scripts_are_audited_over_all_generators() {
             let ended = bench.dyno(&["run", "lua.toml", "--out", &results]);
             let record = records(&bench.path().join(&results)).remove(0);
             assert_eq!(record.counters.committed, 301, "{ended}");
-            let parts = record.generators.as_ref().map_or(0, |all| all.parts.len());
+            let parts = record.generators.as_ref().map_or(0, |all| all.summaries.len());
             assert_eq!(parts, generators, "{ended}");
             let values = record.audit.checks.iter().map(|check| match check {
                 AuditCheck::Value { expected_min, found, .. } => (*expected_min, *found),

@@ -33,7 +33,7 @@ fn bundled_scripts_are_divided_and_report_the_events_of_all_threads() {
         );
         let folder = reported.rsplit_once("Results: ").expect("the last line names the folder").1;
         let record = records(&bench.path().join(PathBuf::from(folder.trim()))).remove(0);
-        let parts = record.generators.map(|all| all.parts).unwrap_or_default();
+        let parts = record.generators.map(|all| all.summaries).unwrap_or_default();
         let clients: Vec<u32> = parts.iter().map(|it| it.clients).collect();
         assert_eq!(clients, if is_divided { vec![2, 1, 1] } else { Vec::new() });
         assert_eq!(record.counters.committed, 202);

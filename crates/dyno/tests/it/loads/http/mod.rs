@@ -311,6 +311,7 @@ fn think_time_at_the_ends_of_the_window_is_no_part_of_a_request() {
         ..LoadPlan::new(StopRule::Duration(Nanos(SECOND)))
     };
     let record = run_load(&service, "", &[get("item", "/")], &[], 100, &load);
-    let (work, committed) = (record.work.expect("of a duration"), record.counters.committed);
+    let (work, committed) =
+        (record.weighted_commits.expect("of a duration"), record.counters.committed);
     assert!(committed > 10 && (work - committed as f64).abs() <= 2.0, "{work} of {committed}");
 }

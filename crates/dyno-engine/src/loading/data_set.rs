@@ -1,6 +1,8 @@
 //! A whole data set: its tables, their rows, and their indexes.
 
-use super::filling::{LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, work};
+use super::filling::{
+    LOADERS, Loading, RangeQueue, Result, RowRange, connect, fill, send, timeout_policy,
+};
 use crate::workload::{DataSet, TableDefinition, count_rows};
 use dyno_drivers::statistics::RejectedStatement;
 use dyno_drivers::{Driver, TimeoutPolicy, block_on, update_statistics};
@@ -15,17 +17,17 @@ use dyno_model::warning::Warning;
 ///
 /// # Errors
 /// When the server rejects a statement, or the user interrupts ([`FailureKind::Cancelled`]).
-pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
+pub fn load_data(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     with_filled(loading, listener, |tables, progress| {
         let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
         let ranges = RowRange::all(tables);
-        let queue = RangeQueue::new(tables, 0, &ranges, loaders, work(loading.target));
+        let queue = RangeQueue::new(tables, 0, &ranges, loaders, timeout_policy(loading.target));
         fill(loading, &queue, loaders, || progress(queue.rows_done()))
     })
 }
 
-/// Does all that [`load`] does but filling the tables with rows and building their indexes, which
-/// `fill` does; it reports the number of rows loaded so far.
+/// Does all that [`load_data`] does but filling the tables with rows and building their indexes,
+/// which `fill` does; it reports the number of rows loaded so far.
 pub(super) fn with_filled<E: From<OperationFailure>>(
     loading: &Loading<'_>,
     listener: &mut dyn Listener,
@@ -33,7 +35,7 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
 ) -> std::result::Result<u64, E> {
     let tables = loading.data.tables();
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
-    let mut connection = connect(loading.target, &work(loading.target))?;
+    let mut connection = connect(loading.target, &timeout_policy(loading.target))?;
     for table in &tables {
         send(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
         send(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
@@ -76,7 +78,7 @@ pub(super) fn with_filled<E: From<OperationFailure>>(
 /// # Errors
 /// When a table has another number of rows, or cannot be read.
 pub fn check_existing(target: &Target, data: &dyn DataSet) -> Result<()> {
-    let mut connection = connect(target, &work(target))?;
+    let mut connection = connect(target, &timeout_policy(target))?;
     for table in data.tables().iter().filter(|table| !table.create.is_empty()) {
         let found = block_on(count_rows(&mut connection, &table.name))?;
         if found != table.rows {
@@ -102,15 +104,15 @@ pub fn report_rejected(rejected: Vec<RejectedStatement>, listener: &mut dyn List
 }
 
 /// Fills one table, which exists and is empty, with this many concurrent connections, and builds
-/// its indexes after calling `is_filled`. `number` is the table's index in the data set, `table`
-/// its definition. For callers that create the tables themselves one after another because the user
-/// ordered exactly that: nothing else ends it.
+/// its indexes after calling `is_filled`. `table_index` is the table's index in the data set,
+/// `table` its definition. For callers that create the tables themselves one after another because
+/// the user ordered exactly that: nothing else ends it.
 ///
 /// # Errors
 /// When the server rejects a statement, or the user interrupts ([`FailureKind::Cancelled`]).
 pub fn load_table(
     loading: &Loading<'_>,
-    number: usize,
+    table_index: usize,
     table: &TableDefinition,
     connections: usize,
     is_filled: impl FnOnce(),
@@ -120,7 +122,7 @@ pub fn load_table(
         if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
     let tables = std::slice::from_ref(&unindexed);
     let ranges = RowRange::all(tables);
-    let queue = RangeQueue::new(tables, number, &ranges, loaders, TimeoutPolicy::endless());
+    let queue = RangeQueue::new(tables, table_index, &ranges, loaders, TimeoutPolicy::endless());
     fill(loading, &queue, loaders, || ())?;
     is_filled();
     if !table.indexes.is_empty() {

@@ -2,38 +2,41 @@
 
 use super::fleet::Fleet;
 use super::generator_handle::GeneratorEvent;
-use super::message::{CoordinatorMessage, LoadOrder};
+use super::message::{CoordinatorMessage, LoadingOrder};
 use super::trial::DistributedTrial;
 use crate::workload_set::GroupData;
 use dyno_engine::GeneratorReport;
 use dyno_engine::loading::{
-    LoadError, LoadReport, Loaders, Loading, RowRange, load_distributed, loaders_of_each,
+    Loaders, Loading, LoadingError, LoadingReport, RowRange, load_data_distributed, loaders_of_each,
 };
 use dyno_model::event::Listener;
 use dyno_model::reason::Reason;
 use std::time::Duration;
 
 impl DistributedTrial<'_> {
-    /// Loads a data set ([`load_distributed`]).
+    /// Loads a data set ([`load_data_distributed`]).
     ///
-    /// # Errors
-    /// As [`load_distributed`].
-    pub(crate) fn load(
+    /// # Errors As [`load_data_distributed`].
+    pub(crate) fn load_data(
         self,
         loading: &Loading<'_>,
         data: &GroupData,
         listener: &mut dyn Listener,
-    ) -> Result<u64, LoadError> {
+    ) -> Result<u64, LoadingError> {
         let Self { fleet, plan, configuration } = self;
-        let number = configuration.load.generators_for(configuration.clients);
-        let order = LoadOrder {
+        let generators = configuration.load.generators_for(configuration.clients);
+        let order = LoadingOrder {
             name: loading.trial.to_owned(),
             target: loading.target.into(),
             source: data.source(plan, configuration),
             ranges: Vec::new(),
-            loaders: loaders_of_each(configuration.clients, number as usize),
+            loaders: loaders_of_each(configuration.clients, generators as usize),
         };
-        load_distributed(loading, &FleetLoaders { fleet, number: number as usize, order }, listener)
+        load_data_distributed(
+            loading,
+            &FleetLoaders { fleet, generators: generators as usize, order },
+            listener,
+        )
     }
 }
 
@@ -41,27 +44,28 @@ impl DistributedTrial<'_> {
 struct FleetLoaders<'a> {
     fleet: &'a Fleet,
     /// The first so many.
-    number: usize,
-    order: LoadOrder,
+    generators: usize,
+    order: LoadingOrder,
 }
 
 impl Loaders for FleetLoaders<'_> {
-    fn number(&self) -> usize {
-        self.number
+    fn generators(&self) -> usize {
+        self.generators
     }
 
     fn assign(&self, ranges: Vec<Vec<RowRange>>) {
         for (member, ranges) in self.fleet.members.iter().zip(ranges) {
-            member.order(CoordinatorMessage::Load(Box::new(LoadOrder {
+            member.order(CoordinatorMessage::Load(Box::new(LoadingOrder {
                 ranges,
                 ..self.order.clone()
             })));
         }
     }
 
-    fn next(&self, wait: Duration) -> Result<Option<(usize, LoadReport)>, Reason> {
+    fn next(&self, wait: Duration) -> Result<Option<(usize, LoadingReport)>, Reason> {
         Ok(match self.fleet.next(0, wait)? {
-            Some((from, GeneratorEvent::Report(report))) if from < self.number => match *report {
+            Some((from, GeneratorEvent::Report(report))) if from < self.generators => match *report
+            {
                 GeneratorReport::Loading(report) => Some((from, report)),
                 _ => None,
             },
