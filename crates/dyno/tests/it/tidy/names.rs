@@ -32,6 +32,29 @@ const BANNED: &[(&str, &str)] = &[
     ("trouble", "problem"),
 ];
 
+/// Names that do not say of what. As part of a longer name these words are clear (`has_begun`,
+/// `kept_log`).
+const BANNED_ALONE: &[(&str, &str)] = &[
+    ("asked", "requested"),
+    ("begun", "start, started"),
+    ("ending", "end_reason, extension"),
+    ("kept", "stored, remaining, or what is kept"),
+    ("pause", "delay, wait"),
+    ("settle", "flush, await_ended"),
+    ("work", "weighted_commits, client_work, task"),
+    ("Window", "MeasurementWindow"),
+];
+
+/// Fields and parameters whose type shows that the name is that of something else.
+const BANNED_FIELDS: &[(&str, &str)] = &[
+    ("kind: u16", "kind_index"),
+    ("name: u16", "name_index"),
+    ("measured: Nanos", "window_length"),
+];
+
+/// Keywords before a name that is declared.
+const KEYWORDS: [&str; 9] = ["let", "mut", "fn", "struct", "enum", "type", "mod", "for", "const"];
+
 /// An identifier in lower case, its words joined and surrounded by underscores.
 fn words(identifier: &str) -> String {
     let mut words = String::from("_");
@@ -52,6 +75,33 @@ fn banned(code: &str) -> Option<&'static (&'static str, &'static str)> {
     })
 }
 
+/// The identifiers that a line declares: after a keyword, before a type, or as a closure's only
+/// parameter.
+fn declared(code: &str) -> impl Iterator<Item = &str> {
+    let mut from = 0;
+    let identifiers = code.split(|c: char| !c.is_alphanumeric() && c != '_').map(move |word| {
+        let at = from;
+        from += word.len() + code[from + word.len()..].chars().next().map_or(0, char::len_utf8);
+        (at, word)
+    });
+    identifiers
+        .filter(|(at, word)| {
+            let (before, after) = (code[..*at].trim_end(), &code[at + word.len()..]);
+            let keyword = before.rsplit([' ', '(']).next().unwrap_or_default();
+            let is_code = before.matches('"').count() % 2 == 0;
+            let is_declared = KEYWORDS.contains(&keyword)
+                || after.starts_with(": ")
+                || before.ends_with('|') && after.starts_with('|');
+            is_code && is_declared
+        })
+        .map(|(_, word)| word)
+}
+
+fn banned_declaration(code: &str) -> Option<&'static (&'static str, &'static str)> {
+    let alone = BANNED_ALONE.iter().find(|(word, _)| declared(code).any(|it| it == *word));
+    alone.or_else(|| BANNED_FIELDS.iter().find(|(field, _)| super::names(code, field)))
+}
+
 /// Whether a line is a comment that could be wrapped: no row of a table and not one long word.
 fn is_too_long(line: &str) -> bool {
     let Some(comment) = line.trim_start().strip_prefix("//") else { return false };
@@ -64,7 +114,7 @@ fn identifiers_use_the_terms_of_the_field() {
     let mut wrong = Vec::new();
     for path in sources().iter().filter(|path| !is_test_file(path)) {
         for (number, line) in code_lines(path) {
-            if let Some((word, term)) = banned(&line) {
+            if let Some((word, term)) = banned(&line).or_else(|| banned_declaration(&line)) {
                 wrong.push(format!("{}:{number}: `{word}` is `{term}`", shown(path)));
             }
         }
@@ -105,6 +155,18 @@ fn banned_identifiers_and_long_names_and_comments_are_found() {
     assert_eq!(banned("let of_crew = 1;").map(|(word, _)| *word), Some("crew"));
     assert_eq!(banned("struct WholePlotName;").map(|(word, _)| *word), Some("whole_plot"));
     assert_eq!(banned("let screw = rescribe();"), None);
+    for (code, word) in [
+        ("    pub work: Option<f64>,", Some("work")),
+        ("fn settle(&self) {", Some("settle")),
+        ("let mut pause = self.pause;", Some("pause")),
+        ("all.map(|kept| kept + 1)", Some("kept")),
+        ("pub struct Window<'a> {", Some("Window")),
+        ("fn started(&mut self, name: u16) {", Some("name: u16")),
+        ("let has_begun = it.begun(file_kind: u16);", None),
+        (r#"let text = "so much work: done";"#, None),
+    ] {
+        assert_eq!(banned_declaration(code).map(|(word, _)| *word), word, "{code}");
+    }
     let name = "a".repeat(NAME_MAX + 1);
     assert_eq!(long_name(&format!("    pub async fn {name}<T>(it: T) {{")), Some(name.as_str()));
     assert_eq!(long_name(&format!("fn {}() {{", &name[1..])), None);
