@@ -91,7 +91,8 @@ pub fn loaders_of_each(clients: u32, generators: usize) -> usize {
 /// loaded by this process. After an error, the generators may still be loading: the caller ends
 /// them.
 ///
-/// # Errors As [`load_data`], and when a generator fails or is lost, or a table does not have the
+/// # Errors
+/// As [`load_data`], and when a generator fails or is lost, or a table does not have the
 /// number of rows that it should have.
 pub fn load_data_distributed(
     loading: &Loading<'_>,

@@ -42,7 +42,8 @@ type MeasureGroup<'a> = Box<dyn FnOnce(&BarrierMember, &mut dyn Listener) -> Out
 /// groups. The listener receives the events of the measured groups, and the histories of all
 /// groups.
 ///
-/// # Errors Those of `run_measured`.
+/// # Errors
+/// Those of `run_measured`.
 pub fn run_groups(
     trial: &str,
     background: Vec<BackgroundGroup<'_>>,

@@ -72,7 +72,8 @@ thread_local! {
 
 /// As [`read_experiment`], with the scripts that the spec names.
 ///
-/// # Errors As [`read_experiment`].
+/// # Errors
+/// As [`read_experiment`].
 pub(crate) fn read_experiment_and_scripts(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],

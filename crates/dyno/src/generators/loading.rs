@@ -16,7 +16,8 @@ use std::time::Duration;
 impl DistributedTrial<'_> {
     /// Loads a data set ([`load_data_distributed`]).
     ///
-    /// # Errors As [`load_data_distributed`].
+    /// # Errors
+    /// As [`load_data_distributed`].
     pub(crate) fn load_data(
         self,
         loading: &Loading<'_>,

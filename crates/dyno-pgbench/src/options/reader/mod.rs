@@ -189,7 +189,7 @@ impl Reader {
         match name {
             "init-steps" => wanted.steps = steps(&value)?,
             "fillfactor" => {
-                wanted.fillfactor = parse_integer(&value, "-F/--fillfactor", 10, 100)? as u32
+                wanted.fillfactor = parse_integer(&value, "-F/--fillfactor", 10, 100)? as u32;
             }
             "quiet" => wanted.is_quiet = true,
             "unlogged-tables" => wanted.is_unlogged = true,
@@ -197,7 +197,7 @@ impl Reader {
             "index-tablespace" => wanted.index_tablespace = Some(value),
             "foreign-keys" => self.adds_foreign_keys = true,
             "partitions" => {
-                wanted.partitions = parse_integer(&value, "--partitions", 0, INT_MAX)? as u32
+                wanted.partitions = parse_integer(&value, "--partitions", 0, INT_MAX)? as u32;
             }
             _ => {
                 self.has_partition_method = true;
