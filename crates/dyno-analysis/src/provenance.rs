@@ -1,6 +1,7 @@
 //! Provenance of a run: time, machine and software.
 
 use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+use dyno_model::engine::Product;
 use dyno_model::event::StartTimes;
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, Plan, SystemPlan, SystemSource, WorkloadPlan};
@@ -94,6 +95,20 @@ fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
     })
 }
 
+/// The product of the servers of a system; of one that dyno did not start, from what it reported.
+pub(crate) fn product(run: &Run, system: &SystemPlan) -> &'static str {
+    let product = match &system.source {
+        SystemSource::Managed(server) => server.kind.product(),
+        SystemSource::Existing(existing) => {
+            let Some(report) = run.systems.get(&system.name) else { return "" };
+            let settings: Vec<&str> = report.settings.keys().map(String::as_str).collect();
+            Product::recognised(existing.engine, report.version.of_server(), &settings)
+        }
+        SystemSource::Imported => return "",
+    };
+    product.title()
+}
+
 fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
     let report = run.systems.get(&system.name).cloned().unwrap_or_default();
     let (kind, address) = match &system.source {
@@ -112,6 +127,7 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         nodes: cluster.0,
         data_nodes: cluster.1,
         kind: kind.to_owned(),
+        product: product(run, system).to_owned(),
         is_managed: matches!(system.source, SystemSource::Managed(_)),
         address,
         version: report.version,

@@ -1,6 +1,11 @@
 //! Topology of a run: the load generator, the clients' network paths, and the nodes of systems.
 
-use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath, TopologySystem};
+use crate::model::{
+    GeneratorHost, NodeRole, PathVia, Topology, TopologyNode, TopologyPath, TopologySystem,
+};
+use crate::provenance::product;
+use dyno_model::generators::GeneratorSummary;
+use dyno_model::launcher::LauncherKind;
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
 use dyno_store::{Run, TrialOutcome};
@@ -17,7 +22,10 @@ pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
         };
         match all.iter_mut().find(is_same) {
             Some(known) => {
-                known.clients = known.clients.max(one.clients);
+                if one.clients > known.clients {
+                    known.clients = one.clients;
+                    known.generator_hosts = one.generator_hosts;
+                }
                 known.systems.extend(one.systems);
             }
             None => all.push(one),
@@ -47,13 +55,41 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     let version =
         run.systems.get(&system.name).map(|report| report.version.clone()).unwrap_or_default();
     Some(Topology {
-        systems: vec![TopologySystem { name: system.name.clone(), version }],
+        systems: vec![TopologySystem {
+            name: system.name.clone(),
+            product: product(run, system).to_owned(),
+            version,
+        }],
         clients,
+        generator_hosts: generator_hosts(run, at),
+        are_generators_local: plan.launcher.kind == LauncherKind::Local,
         paths: paths(plan, run, at),
         nodes,
         is_local: address.is_empty() || run.outcomes.values().any(is_on_it),
         address,
     })
+}
+
+/// The machines of the load generators, in the trial of a system with the most clients.
+fn generator_hosts(run: &Run, system: usize) -> Vec<GeneratorHost> {
+    let parts = |outcome: &'_ TrialOutcome| match outcome {
+        TrialOutcome::Finished(record)
+            if run.plan.configuration(&record.trial).system == system =>
+        {
+            record.generators.as_ref().map(|it| it.parts.clone())
+        }
+        _ => None,
+    };
+    let clients = |parts: &Vec<GeneratorSummary>| parts.iter().map(|it| it.clients).sum::<u32>();
+    let most = run.outcomes.values().filter_map(parts).max_by_key(clients);
+    let mut hosts: Vec<GeneratorHost> = Vec::new();
+    for part in most.unwrap_or_default() {
+        let new = || GeneratorHost { host: part.host.clone(), generators: 0, clients: 0 };
+        let known = lists::entry(&mut hosts, |it| it.host == part.host, new);
+        known.generators += 1;
+        known.clients += part.clients;
+    }
+    hosts
 }
 
 /// Network paths to a system, in the order of its configurations, without duplicates.

@@ -60,8 +60,9 @@ pub(crate) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
 /// The systems with their versions, if known.
 pub(crate) fn systems(model: &ReportModel, lang: Lang) -> String {
     let systems = model.provenance.systems.iter();
-    let names: Vec<String> =
-        systems.map(|system| names::with_version(&system.name, &system.version, lang)).collect();
+    let names: Vec<String> = systems
+        .map(|system| names::system(&system.name, &system.product, &system.version, lang))
+        .collect();
     let is_parted = names.iter().any(|name| name.contains([',', '、']));
     let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
     fill!(notes::NOTE_SYSTEMS, lang, systems)

@@ -176,6 +176,7 @@ impl Page {
         let contents = tables::contents(model);
         if !contents.is_empty() {
             self.table(&contents);
+            self.paragraph(&escaped(texts::NOTE_CONTENTS.text(self.lang)));
         }
         for sentence in notes::witnesses(model, self.lang) {
             self.paragraph(&escaped(&sentence));

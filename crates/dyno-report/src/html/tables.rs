@@ -253,7 +253,7 @@ fn contents(page: &Page<'_>) -> Markup {
         } @else if is_right {
             details { summary { (all) } (page.table(table)) }
         } @else {
-            (folded(page, table, None))
+            (folded(page, table, Some(page.text(&notes::NOTE_CONTENTS).to_owned())))
         }
     }
 }

@@ -241,6 +241,8 @@ fn the_markdown_report_reads_like_this() {
     | MySQL | 1 | b03-001 | rush | 100 | 100 | intact |
     | MySQL | 8 | b03-002 | rush | 100 | 100 | intact |
 
+    These checks run after every trial. The row shows the first trial in which the check failed; otherwise the last undecided trial, or the last trial if all were correct.
+
     Trial b01-002: client 3 (transaction 17) and client 11 (transaction 15) both read 11 from row 42, and both commits were acknowledged.
 
     ## Warnings
@@ -326,7 +328,7 @@ fn the_markdown_report_reads_like_this() {
 
     ## Topology
 
-    - dyno 0.1.0 (up to 8 clients) → MariaDB 11.8.2-MariaDB and MySQL 9.7.0 (server)
+    - dyno 0.1.0 (up to 8 clients) → server: MariaDB 11.8.2 and MySQL 9.7.0
 
     ## Systems
 
