@@ -1,13 +1,12 @@
 //! Topology of a run: the load generator, the clients' network paths, and the nodes of systems.
 
-use crate::model::{
-    GeneratorHost, NodeRole, PathVia, Topology, TopologyNode, TopologyPath, TopologySystem,
-};
-use crate::provenance::product;
+use crate::model::{GeneratorHost, NodeRole, PathVia, Topology, TopologyNode, TopologyPath};
+use crate::provenance::system_version;
 use dyno_model::generators::GeneratorSummary;
 use dyno_model::launcher::LauncherKind;
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
+use dyno_model::target::Engine;
 use dyno_store::{Run, TrialOutcome};
 
 /// One per distinct topology: systems with the same network paths and nodes share one, because they
@@ -41,7 +40,7 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     let (nodes, address) = match &system.source {
         SystemSource::Managed(server) => (nodes(server), String::new()),
         SystemSource::Existing(existing) => (
-            vec![TopologyNode { role: NodeRole::Server, number: None }],
+            vec![TopologyNode { role: role(existing.engine), number: None }],
             existing.endpoint.to_string(),
         ),
         SystemSource::Imported => return None,
@@ -52,14 +51,8 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
         matches!(outcome, TrialOutcome::Finished(record)
             if plan.configuration(&record.trial).system == at && record.generator.shares_machine)
     };
-    let version =
-        run.systems.get(&system.name).map(|report| report.version.clone()).unwrap_or_default();
     Some(Topology {
-        systems: vec![TopologySystem {
-            name: system.name.clone(),
-            product: product(run, system).to_owned(),
-            version,
-        }],
+        systems: vec![system_version(run, system)],
         clients,
         generator_hosts: generator_hosts(run, at),
         are_generators_local: plan.launcher.kind == LauncherKind::Local,
@@ -68,6 +61,12 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
         is_local: address.is_empty() || run.outcomes.values().any(is_on_it),
         address,
     })
+}
+
+/// What a system that dyno did not start does: canned replies and SQLite are part of dyno.
+fn role(engine: Engine) -> NodeRole {
+    let is_server = engine.is_server() || engine == Engine::Http;
+    if is_server { NodeRole::Server } else { NodeRole::Embedded }
 }
 
 /// The machines of the load generators, in the trial of a system with the most clients.

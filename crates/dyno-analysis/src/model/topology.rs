@@ -6,9 +6,9 @@ use dyno_model::version::ServerVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A system and its version.
+/// A system with its product and version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TopologySystem {
+pub struct SystemVersion {
     /// Its name.
     pub name: String,
     /// The product of its servers; empty when it is unknown or has none.
@@ -22,7 +22,7 @@ pub struct TopologySystem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Systems with their versions; measured one after the other where there are several.
-    pub systems: Vec<TopologySystem>,
+    pub systems: Vec<SystemVersion>,
     /// Largest number of concurrent clients.
     pub clients: u32,
     /// The machines of the load generators of distributed trials; empty when the clients were in

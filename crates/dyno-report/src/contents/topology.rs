@@ -5,8 +5,8 @@ use crate::chart::svg::Labels;
 use crate::chart::topology::{ChartNode, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names};
 use dyno_analysis::model::{
-    GeneratorHost, NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath,
-    TopologySystem,
+    GeneratorHost, NodeRole, PathVia, ReportModel, SystemVersion, Topology, TopologyNode,
+    TopologyPath,
 };
 
 /// Whether a node appears behind the others in the diagram, rather than before them.
@@ -167,7 +167,8 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
 
 /// What a node does, with its address if dyno did not start it.
 fn located(role: String, topology: &Topology, lang: Lang) -> String {
-    match topology.address.is_empty() {
+    let is_embedded = topology.nodes.iter().any(|it| it.role == NodeRole::Embedded);
+    match is_embedded || topology.address.is_empty() {
         true => role,
         false => [role, topology.address.clone()].join(lang.comma),
     }
@@ -175,7 +176,7 @@ fn located(role: String, topology: &Topology, lang: Lang) -> String {
 
 /// The systems with their products and versions.
 fn systems(topology: &Topology, lang: Lang) -> String {
-    let name = |it: &TopologySystem| names::system(&it.name, &it.product, &it.version, lang);
+    let name = |it: &SystemVersion| names::system(&it.name, &it.product, &it.version, lang);
     list(lang, &topology.systems.iter().map(name).collect::<Vec<_>>())
 }
 

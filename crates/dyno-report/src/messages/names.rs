@@ -150,7 +150,7 @@ pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     }
 }
 
-/// A time in RFC 3339 as `2026-11-21 08:45:00`.
+/// A time in RFC 3339 as `2026-11-21 08:45:00`; `?` if it is unknown.
 pub(crate) fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or("?").replace('T', " ")
 }

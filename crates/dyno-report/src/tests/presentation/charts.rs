@@ -6,8 +6,8 @@ use crate::tests::{rush, tiny};
 use crate::{Format, html, render, topology};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    GeneratorHost, LimitRow, LimitVerdict, ReportModel, SearchRow, SearchStep, Topology,
-    TopologySystem,
+    GeneratorHost, LimitRow, LimitVerdict, ReportModel, SearchRow, SearchStep, SystemVersion,
+    Topology,
 };
 use dyno_model::limit::LimitMetric;
 use dyno_model::plan::LoadBy;
@@ -172,14 +172,14 @@ fn a_server_on_this_machine_is_inside_of_its_frame_and_no_name_is_cut() {
 #[test]
 fn a_topology_shows_products_and_the_machines_of_generators() {
     let base = rush().topologies[0].clone();
-    let system = |name: &str, product: &str, version: &str| TopologySystem {
+    let system = |name: &str, product: &str, version: &str| SystemVersion {
         name: name.to_owned(),
         product: product.to_owned(),
         version: version.to_owned().into(),
     };
     let host =
         |number: u32| GeneratorHost { host: format!("load{number}"), generators: 2, clients: 32 };
-    let of = |systems: Vec<TopologySystem>, hosts: u32, are_generators_local: bool| {
+    let of = |systems: Vec<SystemVersion>, hosts: u32, are_generators_local: bool| {
         let topology = Topology {
             systems,
             clients: 64,

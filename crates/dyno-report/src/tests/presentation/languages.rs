@@ -204,7 +204,17 @@ fn a_concept_has_one_term_in_all_texts_of_a_language() {
         ),
         (
             include_str!("../../messages/languages/en.rs"),
-            &["깨어남", "시계", "時計", "待ち時間", " met", "wake-up delay", "late start"],
+            &[
+                "깨어남",
+                "시계",
+                "時計",
+                "待ち時間",
+                " met ",
+                " met,",
+                " met;",
+                "wake-up delay",
+                "late start",
+            ],
         ),
     ];
     for (texts, others) in texts {
