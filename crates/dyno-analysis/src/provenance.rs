@@ -1,6 +1,9 @@
 //! Provenance of a run: time, machine and software.
 
-use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+use crate::model::{
+    IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, SystemVersion, WorkloadRow,
+};
+use dyno_model::engine::Product;
 use dyno_model::event::StartTimes;
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, Plan, SystemPlan, SystemSource, WorkloadPlan};
@@ -94,8 +97,33 @@ fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
     })
 }
 
+/// The product of the servers of a system; of one that dyno did not start, from what it reported.
+fn product(run: &Run, system: &SystemPlan) -> &'static str {
+    let product = match &system.source {
+        SystemSource::Managed(server) => server.kind.product(),
+        SystemSource::Existing(existing) => {
+            let Some(report) = run.systems.get(&system.name) else { return "" };
+            let settings: Vec<&str> = report.settings.keys().map(String::as_str).collect();
+            Product::recognised(existing.engine, report.version.of_server(), &settings)
+        }
+        SystemSource::Imported => return "",
+    };
+    product.title()
+}
+
+/// A system with its product and the version that it reported.
+pub(crate) fn system_version(run: &Run, system: &SystemPlan) -> SystemVersion {
+    let report = run.systems.get(&system.name);
+    SystemVersion {
+        name: system.name.clone(),
+        product: product(run, system).to_owned(),
+        version: report.map(|it| it.version.clone()).unwrap_or_default(),
+    }
+}
+
 fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
-    let report = run.systems.get(&system.name).cloned().unwrap_or_default();
+    let SystemVersion { name, product, version } = system_version(run, system);
+    let report = run.systems.get(&name).cloned().unwrap_or_default();
     let (kind, address) = match &system.source {
         SystemSource::Managed(server) => (server.kind.name(), String::new()),
         SystemSource::Existing(existing) => (existing.engine.name(), existing.endpoint.to_string()),
@@ -108,13 +136,14 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         _ => (0, 0),
     };
     SystemRow {
-        name: system.name.clone(),
+        name,
         nodes: cluster.0,
         data_nodes: cluster.1,
         kind: kind.to_owned(),
+        product,
         is_managed: matches!(system.source, SystemSource::Managed(_)),
         address,
-        version: report.version,
+        version,
         query_mode: system.query_mode.name().to_owned(),
         requested_settings: requested_settings(&run.plan, system),
         settings_read: report.settings,

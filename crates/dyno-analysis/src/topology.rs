@@ -1,8 +1,12 @@
 //! Topology of a run: the load generator, the clients' network paths, and the nodes of systems.
 
-use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath, TopologySystem};
+use crate::model::{GeneratorHost, NodeRole, PathVia, Topology, TopologyNode, TopologyPath};
+use crate::provenance::system_version;
+use dyno_model::generators::GeneratorSummary;
+use dyno_model::launcher::LauncherKind;
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
+use dyno_model::target::Engine;
 use dyno_store::{Run, TrialOutcome};
 
 /// One per distinct topology: systems with the same network paths and nodes share one, because they
@@ -17,7 +21,10 @@ pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
         };
         match all.iter_mut().find(is_same) {
             Some(known) => {
-                known.clients = known.clients.max(one.clients);
+                if one.clients > known.clients {
+                    known.clients = one.clients;
+                    known.generator_hosts = one.generator_hosts;
+                }
                 known.systems.extend(one.systems);
             }
             None => all.push(one),
@@ -33,7 +40,7 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     let (nodes, address) = match &system.source {
         SystemSource::Managed(server) => (nodes(server), String::new()),
         SystemSource::Existing(existing) => (
-            vec![TopologyNode { role: NodeRole::Server, number: None }],
+            vec![TopologyNode { role: role(existing.engine), number: None }],
             existing.endpoint.to_string(),
         ),
         SystemSource::Imported => return None,
@@ -44,16 +51,44 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
         matches!(outcome, TrialOutcome::Finished(record)
             if plan.configuration(&record.trial).system == at && record.generator.shares_machine)
     };
-    let version =
-        run.systems.get(&system.name).map(|report| report.version.clone()).unwrap_or_default();
     Some(Topology {
-        systems: vec![TopologySystem { name: system.name.clone(), version }],
+        systems: vec![system_version(run, system)],
         clients,
+        generator_hosts: generator_hosts(run, at),
+        are_generators_local: plan.launcher.kind == LauncherKind::Local,
         paths: paths(plan, run, at),
         nodes,
         is_local: address.is_empty() || run.outcomes.values().any(is_on_it),
         address,
     })
+}
+
+/// What a system that dyno did not start does: canned replies and SQLite are part of dyno.
+fn role(engine: Engine) -> NodeRole {
+    let is_server = engine.is_server() || engine == Engine::Http;
+    if is_server { NodeRole::Server } else { NodeRole::Embedded }
+}
+
+/// The machines of the load generators, in the trial of a system with the most clients.
+fn generator_hosts(run: &Run, system: usize) -> Vec<GeneratorHost> {
+    let parts = |outcome: &'_ TrialOutcome| match outcome {
+        TrialOutcome::Finished(record)
+            if run.plan.configuration(&record.trial).system == system =>
+        {
+            record.generators.as_ref().map(|it| it.parts.clone())
+        }
+        _ => None,
+    };
+    let clients = |parts: &Vec<GeneratorSummary>| parts.iter().map(|it| it.clients).sum::<u32>();
+    let most = run.outcomes.values().filter_map(parts).max_by_key(clients);
+    let mut hosts: Vec<GeneratorHost> = Vec::new();
+    for part in most.unwrap_or_default() {
+        let new = || GeneratorHost { host: part.host.clone(), generators: 0, clients: 0 };
+        let known = lists::entry(&mut hosts, |it| it.host == part.host, new);
+        known.generators += 1;
+        known.clients += part.clients;
+    }
+    hosts
 }
 
 /// Network paths to a system, in the order of its configurations, without duplicates.

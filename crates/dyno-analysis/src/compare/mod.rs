@@ -32,6 +32,7 @@ mod verdicts;
 use crate::estimate::{as_u32, sum_over_open_loops, total};
 use crate::model::{TimelinePoint, Verdict};
 use crate::panels::timeline_point;
+use crate::provenance::system_version;
 use crate::series::{series_name, varied};
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
@@ -255,12 +256,10 @@ fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
 }
 
 fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
-    let systems = pool.systems.iter().flat_map(|system| {
-        pool.runs.iter().map(|run| {
-            let version = run.systems.get(&system.name).map(|report| report.version.to_string());
-            format!("{} {}", system.name, version.unwrap_or_default()).trim_end().to_owned()
-        })
-    });
+    let systems = pool
+        .systems
+        .iter()
+        .flat_map(|system| pool.runs.iter().map(|run| system_version(run, system)));
     let records = || pool.configurations.iter().flat_map(|pooled| &pooled.records);
     SideRow {
         folder: side.folder.clone(),

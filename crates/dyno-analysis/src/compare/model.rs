@@ -3,7 +3,7 @@
 pub use super::difference::{Difference, Differing, Property, Value, Word};
 use crate::model::{
     Effect, Estimate, Interaction, LimitVerdict, MeanTimelinePoint, NotWorking, Range, RatioBound,
-    Varied, Verdict,
+    SystemVersion, Varied, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::limit::{LimitMetric, LimitPart};
@@ -170,8 +170,8 @@ pub struct SideRow {
     pub title: String,
     /// Its runs in the order in which they began.
     pub runs: Vec<RunRow>,
-    /// Versions that its systems reported, as `name version`.
-    pub systems: Vec<String>,
+    /// Its systems; one with several versions more than once.
+    pub systems: Vec<SystemVersion>,
     /// Trials planned by all runs.
     pub trials_planned: u32,
     /// Trials with figures.

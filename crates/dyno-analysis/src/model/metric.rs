@@ -196,14 +196,15 @@ metrics! {
     CpuUserPerStatement = "cpu-user-per-statement", Microseconds;
     /// The generator's CPU time in the kernel per statement.
     CpuSystemPerStatement = "cpu-system-per-statement", Microseconds;
-    /// 99th percentile of the lateness of the generator's timers, the largest of all trials.
+    /// 99th percentile of the wake-up lag, how late the generator's timers fired; the largest of all
+    /// trials.
     WakeupLag = "wakeup-lag", Milliseconds;
     /// Statements per wake-up of a worker.
     StatementsPerWakeup = "statements-per-wakeup", Count;
     /// Peak resident memory of the generator.
     GeneratorMemory = "generator-memory", Bytes;
-    /// Open loop: how late transactions began although a client was free, 99th percentile, the
-    /// largest of all trials.
+    /// Open loop: 99th percentile of the start lag, how late transactions began although a client
+    /// was free; the largest of all trials.
     Lag = "lag", Milliseconds;
     /// How exactly the clock of one of several generators was known during a trial, the largest of
     /// all trials.

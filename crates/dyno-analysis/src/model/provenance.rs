@@ -62,6 +62,8 @@ pub struct SystemRow {
     pub name: String,
     /// Protocol or server kind, e.g. `mariadb`, `postgres`; `imported` for imported results.
     pub kind: String,
+    /// The product of its servers, e.g. `MariaDB`; empty when it is unknown or has none.
+    pub product: String,
     /// True when dyno started it.
     pub is_managed: bool,
     /// Servers that clients talk to, when dyno started a cluster; 0 otherwise.

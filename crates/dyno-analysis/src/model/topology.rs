@@ -6,11 +6,13 @@ use dyno_model::version::ServerVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A system and its version.
+/// A system with its product and version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TopologySystem {
+pub struct SystemVersion {
     /// Its name.
     pub name: String,
+    /// The product of its servers; empty when it is unknown or has none.
+    pub product: String,
     /// Its version; empty when it is unknown.
     pub version: ServerVersion,
 }
@@ -20,9 +22,15 @@ pub struct TopologySystem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Systems with their versions; measured one after the other where there are several.
-    pub systems: Vec<TopologySystem>,
+    pub systems: Vec<SystemVersion>,
     /// Largest number of concurrent clients.
     pub clients: u32,
+    /// The machines of the load generators of distributed trials; empty when the clients were in
+    /// one process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generator_hosts: Vec<GeneratorHost>,
+    /// True when the load generators were started on the coordinator's machine.
+    pub are_generators_local: bool,
     /// Network paths of the clients, one or more.
     pub paths: Vec<TopologyPath>,
     /// Nodes: first those that clients connect to.
@@ -30,8 +38,20 @@ pub struct Topology {
     /// Address of an existing system; empty for systems that dyno started on the generator's
     /// machine.
     pub address: String,
-    /// True when it runs on the generator's machine.
+    /// True when it runs on the coordinator's machine, which is that of the load generator unless
+    /// there are several.
     pub is_local: bool,
+}
+
+/// A machine of load generators.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorHost {
+    /// Its name, as it reports it.
+    pub host: String,
+    /// Number of load generators on it.
+    pub generators: u32,
+    /// Clients that they drove together.
+    pub clients: u32,
 }
 
 /// A network path from clients to a system.

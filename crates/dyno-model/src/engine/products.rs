@@ -138,6 +138,19 @@ impl Product {
         }
     }
 
+    /// Its name in reports; empty for what has no product: canned replies and HTTP services.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Mysql => "MySQL",
+            Self::Mariadb => "MariaDB",
+            Self::Postgres => "PostgreSQL",
+            Self::Sqlite => "SQLite",
+            Self::Null | Self::Http => "",
+            Self::Other(..) => self.compatible().map_or("", |it| it.title),
+        }
+    }
+
     /// The facts of a compatible product.
     #[must_use]
     pub fn compatible(self) -> Option<&'static Compatible> {

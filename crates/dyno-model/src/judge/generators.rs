@@ -2,7 +2,7 @@
 
 use crate::generators::{GeneratorSummary, GeneratorsRecord};
 use crate::record::{TrialRecord, is_rate};
-use crate::warning::{Severity, Warning};
+use crate::warning::{GeneratorName, Severity, Warning};
 use std::mem::discriminant;
 
 /// Embedded SQLite works in the generator's threads: their CPU time includes the database's.
@@ -34,21 +34,22 @@ fn busy(is_busy: bool, busiest: f64, held_up: Option<f64>) -> impl Iterator<Item
 /// Warnings about each of several generators: one per kind and severity, which names all
 /// generators that it is about.
 fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<Warning> {
-    let mut reported: Vec<(f64, Vec<String>, Warning)> = Vec::new();
+    let mut reported: Vec<(f64, Vec<GeneratorName>, Warning)> = Vec::new();
     for part in &all.summaries {
+        let name = || GeneratorName { number: part.number, host: part.host.clone() };
         let own = busy(is_busy, part.busiest_worker, part.held_up);
         for (degree, warning) in own.chain(surroundings(record, all, part)) {
             let severity = warning.severity();
             if severity == Severity::Note {
                 continue;
             }
-            let is_same = |it: &&mut (f64, Vec<String>, Warning)| {
+            let is_same = |it: &&mut (f64, Vec<GeneratorName>, Warning)| {
                 discriminant(&it.2) == discriminant(&warning) && it.2.severity() == severity
             };
             match reported.iter_mut().find(is_same) {
-                None => reported.push((degree, vec![part.name()], warning)),
-                Some((most, names, worst)) => {
-                    names.push(part.name());
+                None => reported.push((degree, vec![name()], warning)),
+                Some((most, generators, worst)) => {
+                    generators.push(name());
                     if degree > *most {
                         (*most, *worst) = (degree, warning);
                     }
@@ -56,7 +57,8 @@ fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<W
             }
         }
     }
-    let named = |(_, names, worst)| Warning::OfGenerators { names, inner: Box::new(worst) };
+    let named =
+        |(_, generators, worst)| Warning::OfGenerators { generators, inner: Box::new(worst) };
     reported.into_iter().map(named).collect()
 }
 
@@ -89,7 +91,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// The warnings about three generators of which number 1 and 2 differ from the first.
-    fn warnings_after(change: impl Fn(&mut GeneratorSummary)) -> Vec<(Vec<String>, Warning)> {
+    fn warnings_after(change: impl Fn(&mut GeneratorSummary)) -> Vec<(Vec<u32>, Warning)> {
         let part = |number| GeneratorSummary {
             number,
             host: format!("load{number}"),
@@ -116,7 +118,10 @@ mod tests {
             .statements
             .push(crate::counters::StatementCounters { sent: 1, ..Default::default() });
         let named = |warning| match warning {
-            Warning::OfGenerators { names, inner } => (names, *inner),
+            Warning::OfGenerators { generators, inner } => {
+                assert!(generators.iter().all(|it| it.host == format!("load{}", it.number)));
+                (generators.iter().map(|it| it.number).collect(), *inner)
+            }
             other => (Vec::new(), other),
         };
         warnings(&record, false).into_iter().map(named).collect()
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn each_of_several_generators_is_judged_by_itself_and_named() {
         assert_eq!(warnings_after(|_| ()), []);
-        let both = ["1 (load1)", "2 (load2)"].map(str::to_owned).to_vec();
+        let both = vec![1, 2];
         let share = |part: &GeneratorSummary| 0.75 + f64::from(part.number) / 100.0;
         assert_eq!(
             warnings_after(|part| part.busiest_worker = share(part)),
@@ -166,8 +171,8 @@ mod tests {
         };
         assert_eq!(with(99_000_000, 0), []);
         let found = with(60_000_000, -40_000_000);
-        let [(names, warning)] = &found[..] else { panic!("{found:?}") };
-        assert_eq!(names.len(), 2);
+        let [(numbers, warning)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(numbers.len(), 2);
         assert_eq!(*warning, Warning::ClockUncertain { error_ms: 100.0, share: 0.1 });
         assert_eq!(warning.severity(), Severity::Warning);
     }

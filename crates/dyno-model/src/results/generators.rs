@@ -35,7 +35,7 @@ pub struct GeneratorSummary {
     pub held_up: Option<f64>,
     /// As [`GeneratorRecord::wakeup_lag_p99`](crate::record::GeneratorRecord::wakeup_lag_p99).
     pub wakeup_lag_p99: u64,
-    /// Open loop: start delays of its transactions.
+    /// Open loop: start lag of its transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Lag>,
     /// As [`Facts::steal`](crate::record::Facts::steal), of its machine.
@@ -57,7 +57,7 @@ impl GeneratorSummary {
     }
 }
 
-/// Start delays of the generator in the window, in nanoseconds: from the due time of a transaction
+/// Start lag of the generator in the window, in nanoseconds: from the due time of a transaction
 /// until it started, where a free client waited for it. Transactions that waited because no client
 /// was free waited for the system; they are included with no delay (1 ns).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

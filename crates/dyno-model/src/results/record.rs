@@ -439,7 +439,7 @@ impl OpenLoop {
         behind.into_iter().chain(late).collect()
     }
 
-    /// Whether a generator with these start delays kept its schedule.
+    /// Whether a generator with this start lag kept its schedule.
     #[must_use]
     pub fn lateness(&self, lag: Lag) -> Option<Warning> {
         let share = lag.p99 as f64 / self.response?.p50.nanos.max(1.0);
@@ -458,8 +458,8 @@ pub struct GeneratorRecord {
     pub cpu_user: Nanos,
     /// CPU time of the whole process in the kernel over the window.
     pub cpu_system: Nanos,
-    /// 99th percentile of the delay with which a worker woke up for its timers, nanoseconds (0 when
-    /// no timer expired).
+    /// 99th percentile of the wake-up lag, how late a worker woke up for its timers, nanoseconds (0
+    /// when no timer expired).
     pub wakeup_lag_p99: u64,
     /// Largest resident set of the process so far, bytes.
     pub memory_peak: u64,

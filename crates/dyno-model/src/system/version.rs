@@ -31,6 +31,16 @@ pub enum ServerVersion {
 }
 
 impl ServerVersion {
+    /// The version of a server, without their number.
+    #[must_use]
+    pub fn of_server(&self) -> &str {
+        match self {
+            Self::Server(version)
+            | Self::Cluster { version, .. }
+            | Self::Replicated { version, .. } => version,
+        }
+    }
+
     /// True when nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {

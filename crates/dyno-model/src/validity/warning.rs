@@ -7,6 +7,15 @@ use crate::reason::Reason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// One of several load generators, as warnings name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorName {
+    /// Its number, from 0.
+    pub number: u32,
+    /// Name of its machine.
+    pub host: String,
+}
+
 /// Severity of a warning; ordered.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -343,8 +352,8 @@ pub enum Warning {
     },
     /// A warning about some of several load generators, each of which is judged by itself.
     OfGenerators {
-        /// Their numbers and machines.
-        names: Vec<String>,
+        /// These generators.
+        generators: Vec<GeneratorName>,
         /// The worst of their warnings.
         inner: Box<Warning>,
     },

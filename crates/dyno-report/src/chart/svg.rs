@@ -29,6 +29,8 @@ pub(crate) struct Labels<'a> {
     pub(crate) title: &'a str,
     /// Description for screen readers.
     pub(crate) description: &'a str,
+    /// Suffix of a percentage in the language of the texts.
+    pub(crate) percent: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -124,6 +126,7 @@ pub(crate) struct Drawing {
     id: String,
     title: String,
     description: String,
+    percent: &'static str,
     width: f64,
     body: String,
 }
@@ -133,7 +136,8 @@ impl Drawing {
     pub(crate) fn new(labels: Labels<'_>, width: f64) -> Self {
         let [id, title, description] =
             [labels.id, labels.title, labels.description].map(str::to_owned);
-        Self { id, title, description, width, body: String::new() }
+        let percent = labels.percent;
+        Self { id, title, description, percent, width, body: String::new() }
     }
 
     pub(crate) fn width(&self) -> f64 {
@@ -142,7 +146,7 @@ impl Drawing {
 
     /// Returns the chart, once its height is known.
     pub(crate) fn finish(self, height: f64) -> Chart {
-        let Self { id, title, description, width, body } = self;
+        let Self { id, title, description, percent: _, width, body } = self;
         Chart { id, title, description, width, height, body }
     }
 
@@ -177,7 +181,7 @@ impl Drawing {
             self.body,
             r#"<text {axis}="{}">{}</text>"#,
             coordinate(position),
-            escaped(text)
+            self.escaped(text)
         );
     }
 
@@ -308,7 +312,15 @@ impl Drawing {
             Anchor::End => " e",
         };
         let class = class_attribute(format!("{class}{anchor}").trim_start());
-        let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}">{}</text>"#, escaped(text));
+        let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}">{}</text>"#, self.escaped(text));
+    }
+
+    /// A text with its percentage in the format of the language.
+    fn escaped(&self, text: &str) -> String {
+        match text.strip_suffix(" %") {
+            Some(number) => escaped(number) + self.percent,
+            None => escaped(text),
+        }
     }
 
     /// A text that is rotated to read upwards, centred at the position.
@@ -479,8 +491,11 @@ mod tests {
 
     #[test]
     fn a_chart_that_stands_alone_brings_its_style_and_heading() {
-        let chart = Drawing::new(Labels { id: "c", title: "A & B", description: "what" }, 100.0)
-            .finish(50.0);
+        let chart = Drawing::new(
+            Labels { id: "c", title: "A & B", description: "what", percent: "%" },
+            100.0,
+        )
+        .finish(50.0);
         let file = chart.stand_alone("ko");
         assert!(file.contains("<style>") && file.contains(">A &amp; B</text>"));
         assert!(

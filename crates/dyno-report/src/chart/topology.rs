@@ -4,13 +4,14 @@
 use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{width_em, wrapped};
+use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TopologyChart {
     /// Name of the machine, which appears above its frame.
     pub(crate) machine: String,
-    /// Number of columns on the machine, from the left.
-    pub(crate) inside: usize,
+    /// Columns on the machine.
+    pub(crate) inside: Range<usize>,
     /// Boxes by column.
     pub(crate) columns: Vec<Vec<ChartNode>>,
     /// Connections between boxes, as column and row.
@@ -84,25 +85,11 @@ impl TopologyChart {
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
         let mut boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
-        let inside = self.inside.min(boxes.len());
-        let right = match is_narrow(width) {
-            true => width - 1.0,
-            false => {
-                boxes[..inside].iter().flatten().map(Drawn::right).fold(HEAD, f64::max) + FRAME
-            }
-        };
-        let machine = wrapped(&self.machine, right - 2.0 * FRAME, SMALL);
-        let lowered = machine.len().saturating_sub(1) as f64 * LINE;
-        boxes.iter_mut().flatten().for_each(|it| it.top += lowered);
         let ends = |boxes: &[Vec<Drawn>], end: fn(&Drawn) -> f64| {
             boxes.iter().flatten().map(end).fold(HEAD, f64::max) + FRAME
         };
-        if inside > 0 {
-            let framed = if is_narrow(width) { &boxes[..inside] } else { &boxes[..] };
-            drawing.rectangle("machine", (1.0, 1.0), (right, ends(framed, Drawn::bottom)));
-            for (i, line) in machine.iter().enumerate() {
-                drawing.text("side", (FRAME, 16.0 + i as f64 * LINE), Anchor::Start, line);
-            }
+        if boxes[self.inside()].iter().any(|column| !column.is_empty()) {
+            self.draw_machine(&mut drawing, &mut boxes);
         }
         let find = |(column, row): (usize, usize)| boxes.get(column).and_then(|it| it.get(row));
         for (from, to) in
@@ -123,6 +110,40 @@ impl TopologyChart {
             it.draw(&mut drawing);
         }
         drawing.finish(ends(&boxes, Drawn::bottom) + 1.0)
+    }
+
+    /// The columns on the machine, as far as they exist.
+    fn inside(&self) -> Range<usize> {
+        let end = self.inside.end.min(self.columns.len());
+        self.inside.start.min(end)..end
+    }
+
+    /// The frame around the boxes on the machine, with its name above them; boxes move down to make
+    /// room for the name.
+    fn draw_machine(&self, drawing: &mut Drawing, boxes: &mut [Vec<Drawn>]) {
+        let (width, inside) = (drawing.width(), self.inside());
+        let is_narrow = is_narrow(width);
+        let framed = boxes[inside.clone()].iter().flatten();
+        let (left, right) = match is_narrow {
+            true => (1.0, width - 1.0),
+            false => framed.fold((width, HEAD), |(left, right), it| {
+                (left.min(it.left - FRAME + 1.0), right.max(it.right() + FRAME))
+            }),
+        };
+        let machine = wrapped(&self.machine, right - left + 1.0 - 2.0 * FRAME, SMALL);
+        let lowered = machine.len().saturating_sub(1) as f64 * LINE;
+        let (head, rows) = match is_narrow {
+            true => (boxes[inside.start].first().map_or(HEAD, |it| it.top) - HEAD, inside),
+            false => (0.0, 0..boxes.len()),
+        };
+        let moved = if is_narrow { rows.start..boxes.len() } else { rows.clone() };
+        boxes[moved].iter_mut().flatten().for_each(|it| it.top += lowered);
+        let bottom = boxes[rows].iter().flatten().map(Drawn::bottom).fold(HEAD, f64::max) + FRAME;
+        drawing.rectangle("machine", (left, head + 1.0), (right, bottom));
+        for (i, line) in machine.iter().enumerate() {
+            let y = head + 16.0 + i as f64 * LINE;
+            drawing.text("side", (left - 1.0 + FRAME, y), Anchor::Start, line);
+        }
     }
 
     /// Boxes by column; each column is centred vertically.
@@ -157,7 +178,9 @@ impl TopologyChart {
     fn rows(&self, width: f64) -> Vec<Vec<Drawn>> {
         let mut top = HEAD;
         let mut boxes = Vec::new();
-        for column in &self.columns {
+        for (at, column) in self.columns.iter().enumerate() {
+            // Room for the name of the machine.
+            top += if at > 0 && at == self.inside.start { HEAD } else { 0.0 };
             let count = column.len().max(1) as f64;
             let wide = (width - 2.0 * FRAME - (count - 1.0) * BETWEEN) / count;
             let drawn = |(at, node)| Drawn {

@@ -120,7 +120,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
                 groups,
             };
             @let id = format!("compare-{}", i + 1);
-            @let labels = Labels { id: &id, title: &title, description: &description };
+            @let labels = Labels { id: &id, title: &title, description: &description, percent: lang.percent };
             figure id=(id) {
                 (PreEscaped(Drawn::of(labels, |drawing| chart.draw(drawing)).inline()))
                 div.caption { p { (fill!(compare::CHART_CAPTION, lang, margin)) } }

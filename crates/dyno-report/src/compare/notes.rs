@@ -51,7 +51,12 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
     let (folder, runs) = (&side.folder, side.runs.len());
     let (valid, measured) = (side.trials_valid, side.trials_measured);
     let line = fill!(compare::SIDE, lang, folder, runs, valid, measured, from, to);
-    let systems = fill!(notes::NOTE_SYSTEMS, lang, systems = list(lang, &side.systems));
+    let systems: Vec<String> = side
+        .systems
+        .iter()
+        .map(|it| names::system(&it.name, &it.product, &it.version, lang))
+        .collect();
+    let systems = fill!(notes::NOTE_SYSTEMS, lang, systems = list(lang, &systems));
     [line, systems].join(lang.space)
 }
 

@@ -56,7 +56,8 @@ pub(super) fn figure(model: &CompareModel, metric: ComparisonMetric, lang: Lang)
         names::labelled(title.text(lang), names::metric(metric, lang), lang)
     };
     let id = format!("overlay-{}", Metric::from(metric).id());
-    let labels = Labels { id: &id, title: &title, description: &description };
+    let labels =
+        Labels { id: &id, title: &title, description: &description, percent: lang.percent };
     html! {
         figure id=(id) {
             figcaption { strong { (title) } }

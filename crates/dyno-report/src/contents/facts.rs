@@ -14,10 +14,14 @@ pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let (planned, measured, valid) =
         (completeness.planned, completeness.measured, completeness.valid);
     let trials = fill!(page::PAGE_TRIALS_OF, lang, planned, measured, valid);
+    let time = |at: &String| match at.is_empty() {
+        true => String::new(),
+        false => names::to_the_second(at),
+    };
     vec![
         (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
-        (&page::PAGE_BEGUN, provenance.started_at.clone()),
-        (&page::PAGE_ENDED, provenance.ended_at.clone()),
+        (&page::PAGE_BEGUN, time(&provenance.started_at)),
+        (&page::PAGE_ENDED, time(&provenance.ended_at)),
         (&page::PAGE_VERSION, provenance.dyno_version.clone()),
         (&page::PAGE_BUILD, provenance.environment.build_profile.clone()),
         (&page::PAGE_PROFILE, provenance.profile.clone().unwrap_or_default()),

@@ -3,10 +3,11 @@
 use crate::messages::{
     Lang, Message, conclusion, fill, headings, list, names, notes, reason, warning,
 };
+use crate::metrics::TIMES;
 use crate::{figures, words};
-use dyno_analysis::compare::METRICS;
 use dyno_analysis::model::{
-    Comparison, ConfigurationRow, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
+    Comparison, ConfigurationRow, LedgerExample, Metric, ReportModel, Verdict, WarningRow,
+    WorkloadRow,
 };
 use dyno_model::catalog::HTTP;
 use dyno_model::failure_log::{FailureDetail, FailureLog};
@@ -22,11 +23,12 @@ const STATEMENT_MAX: usize = 200;
 /// Maximum number of characters of an error message in a tile.
 const MESSAGE_MAX: usize = 100;
 
-/// Date and tools of the measurement, and the machine. `started` is the formatted time.
-pub(crate) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
+/// Date and tools of the measurement, and the machine.
+pub(crate) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
     let provenance = &model.provenance;
     let mut sentences = Vec::new();
-    if !started.is_empty() {
+    if !provenance.started_at.is_empty() {
+        let started = names::to_the_second(&provenance.started_at);
         let (version, seed, blocks) =
             (&provenance.dyno_version, provenance.seed, provenance.blocks);
         sentences.push(match &provenance.profile {
@@ -60,8 +62,9 @@ pub(crate) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
 /// The systems with their versions, if known.
 pub(crate) fn systems(model: &ReportModel, lang: Lang) -> String {
     let systems = model.provenance.systems.iter();
-    let names: Vec<String> =
-        systems.map(|system| names::with_version(&system.name, &system.version, lang)).collect();
+    let names: Vec<String> = systems
+        .map(|system| names::system(&system.name, &system.product, &system.version, lang))
+        .collect();
     let is_parted = names.iter().any(|name| name.contains([',', '、']));
     let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
     fill!(notes::NOTE_SYSTEMS, lang, systems)
@@ -317,7 +320,9 @@ pub(crate) fn question_rules(model: &ReportModel, lang: Lang) -> String {
 /// How to read the figures of configurations, and the intervals of those that have one.
 pub(crate) fn estimates(model: &ReportModel) -> &'static Message {
     let has_interval = |row: &ConfigurationRow| {
-        let mut estimates = METRICS.into_iter().filter_map(|metric| row.figures.estimate(metric));
+        let shown = [Metric::Throughput, Metric::HighestRate, Metric::MostClients];
+        let mut estimates =
+            shown.iter().chain(TIMES).filter_map(|metric| row.figures.estimate(*metric));
         estimates.any(|it| figures::half_width(&it).is_some())
     };
     match model.configurations.iter().any(has_interval) {

@@ -97,7 +97,7 @@ impl Tile {
         html! {
             li class={ "tile" @if self.is_alarming { " bad" } @if self.word.is_some() && self.before.is_some() { " broad" } } {
                 span.name { @match self.link {
-                    Some(part) => a href={ "#" (part) } { (self.name) },
+                    Some(part) => a href={ "#" (part) } { (lang.figure(self.name.clone())) },
                     None => (unbroken(&self.name)),
                 } }
                 span.big {

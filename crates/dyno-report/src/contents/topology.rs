@@ -5,7 +5,8 @@ use crate::chart::svg::Labels;
 use crate::chart::topology::{ChartNode, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names};
 use dyno_analysis::model::{
-    NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath, TopologySystem,
+    GeneratorHost, NodeRole, PathVia, ReportModel, SystemVersion, Topology, TopologyNode,
+    TopologyPath,
 };
 
 /// Whether a node appears behind the others in the diagram, rather than before them.
@@ -51,22 +52,64 @@ fn on_way(path: &TopologyPath, lang: Lang) -> Option<ChartNode> {
     })
 }
 
+/// Maximum number of machines of load generators that are named.
+const HOSTS_MAX: usize = 4;
+
+/// `up to 64 clients, 4 load generators`.
+fn load(clients: u32, generators: u32, lang: Lang) -> String {
+    let clients = fill!(headings::CLIENTS_MOST, lang, clients);
+    if generators == 0 {
+        return clients;
+    }
+    let generators = fill!(headings::GENERATORS_NUMBER, lang, number = generators);
+    [clients, generators].join(lang.comma)
+}
+
+/// The load generator, or all of them together.
 fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> ChartNode {
-    let clients = fill!(headings::CLIENTS_MOST, lang, clients = topology.clients);
-    ChartNode { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
+    let hosts = &topology.generator_hosts;
+    let what = load(topology.clients, hosts.iter().map(|it| it.generators).sum(), lang);
+    let names: Vec<&str> = hosts.iter().map(|it| it.host.as_str()).collect();
+    let note = match hosts.len() {
+        _ if topology.are_generators_local || hosts.is_empty() => what,
+        ..=HOSTS_MAX => fill!(headings::ON_HOSTS, lang, what, hosts = list(lang, &names)),
+        number => {
+            let hosts = fill!(headings::HOSTS_NUMBER, lang, number);
+            fill!(headings::ON_HOSTS, lang, what, hosts)
+        }
+    };
+    ChartNode { name: format!("dyno {}", model.provenance.dyno_version), note }
+}
+
+/// The load generator, or a box for each machine of several if they are few.
+fn generators(model: &ReportModel, topology: &Topology, lang: Lang) -> Vec<ChartNode> {
+    let hosts = &topology.generator_hosts;
+    let together = generator(model, topology, lang);
+    if topology.are_generators_local || !(2..=HOSTS_MAX).contains(&hosts.len()) {
+        return vec![together];
+    }
+    let of = |host: &GeneratorHost| ChartNode {
+        name: host.host.clone(),
+        note: [together.name.clone(), load(host.clients, host.generators, lang)].join(lang.comma),
+    };
+    hosts.iter().map(of).collect()
 }
 
 /// A diagram for each distinct topology.
 pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Drawn> {
     model.topologies.iter().enumerate().map(move |(at, topology)| {
         let (id, title) = (format!("topology-{}", at + 1), systems(topology, lang));
-        let labels = Labels { id: &id, title: &title, description: &line(model, topology, lang) };
+        let description = line(model, topology, lang);
+        let labels =
+            Labels { id: &id, title: &title, description: &description, percent: lang.percent };
         Drawn::of(labels, |drawing| chart(model, topology, lang).draw(drawing))
     })
 }
 
 fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart {
-    let mut columns = vec![vec![generator(model, topology, lang)]];
+    let generators = generators(model, topology, lang);
+    let sources = generators.len();
+    let mut columns = vec![generators];
     let paths: Vec<ChartNode> =
         topology.paths.iter().filter_map(|path| on_way(path, lang)).collect();
     let has_direct = paths.len() < topology.paths.len();
@@ -75,11 +118,13 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     let (behind, front): (Vec<_>, Vec<_>) =
         topology.nodes.iter().partition(|it| is_behind(it.role));
     for path in 0..paths.len() {
-        links.push([(0, 0), (1, path)]);
+        links.extend((0..sources).map(|row| [(0, row), (1, path)]));
         links.extend((0..front.len()).map(|row| [(1, path), (first, row)]));
     }
     if has_direct {
-        links.extend((0..front.len()).map(|row| [(0, 0), (first, row)]));
+        for source in 0..sources {
+            links.extend((0..front.len()).map(|row| [(0, source), (first, row)]));
+        }
     }
     if !paths.is_empty() {
         columns.push(paths);
@@ -88,7 +133,7 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     let chart_node = |it: &&TopologyNode| match it.role {
         // A single server carries the system's name.
         NodeRole::Server | NodeRole::Embedded => {
-            ChartNode { name: systems.clone(), note: node(**it, lang) }
+            ChartNode { name: systems.clone(), note: located(node(**it, lang), topology, lang) }
         }
         _ => ChartNode { name: node(**it, lang), note: systems.clone() },
     };
@@ -114,33 +159,36 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
                 .collect(),
         );
     }
-    TopologyChart {
-        machine: machine(model),
-        inside: if topology.is_local || topology.address.is_empty() {
-            columns.len()
-        } else {
-            columns.len() - 1
-        },
-        columns,
-        links,
+    let has_others = !topology.generator_hosts.is_empty() && !topology.are_generators_local;
+    let is_local = topology.is_local || topology.address.is_empty();
+    let inside = usize::from(has_others)..columns.len() - usize::from(!is_local);
+    TopologyChart { machine: machine(model), inside, columns, links }
+}
+
+/// What a node does, with its address if dyno did not start it.
+fn located(role: String, topology: &Topology, lang: Lang) -> String {
+    let is_embedded = topology.nodes.iter().any(|it| it.role == NodeRole::Embedded);
+    match is_embedded || topology.address.is_empty() {
+        true => role,
+        false => [role, topology.address.clone()].join(lang.comma),
     }
 }
 
-/// The systems with their versions.
+/// The systems with their products and versions.
 fn systems(topology: &Topology, lang: Lang) -> String {
-    let name = |it: &TopologySystem| names::with_version(&it.name, &it.version, lang);
+    let name = |it: &SystemVersion| names::system(&it.name, &it.product, &it.version, lang);
     list(lang, &topology.systems.iter().map(name).collect::<Vec<_>>())
 }
 
-/// The load generator's machine in a few words.
+/// The coordinator's machine in a few words.
 fn machine(model: &ReportModel) -> String {
     let environment = &model.provenance.environment;
     let parts = [environment.cpu_model.as_str(), environment.os_release.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The topology as lines of text: `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB
-/// 10.11 (server)`.
+/// The topology as lines of text: `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → server:
+/// MariaDB 10.11`.
 pub(crate) fn lines(model: &ReportModel, lang: Lang) -> Vec<String> {
     model.topologies.iter().map(|topology| line(model, topology, lang)).collect()
 }
@@ -170,7 +218,8 @@ fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
         let of = topology.nodes.iter().filter(move |it| is_behind(it.role) == wanted);
         of.map(|it| node(*it, lang)).collect::<Vec<_>>()
     };
-    let systems = names::with_note(&systems(topology, lang), &nodes(false).join(lang.comma), lang);
+    let front = located(nodes(false).join(lang.comma), topology, lang);
+    let systems = names::labelled(&front, &systems(topology, lang), lang);
     let behind = nodes(true);
     let parts = [
         Some(labelled(generator(model, topology, lang))),

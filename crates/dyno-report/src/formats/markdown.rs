@@ -17,9 +17,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if !model.description.is_empty() {
         page.paragraph(&escaped(&model.description));
     }
-    page.paragraph(&escaped(
-        &notes::origin(model, &model.provenance.started_at, lang).join(lang.space),
-    ));
+    page.paragraph(&escaped(&notes::origin(model, lang).join(lang.space)));
     page.paragraph(&escaped(texts::NOTE_WORDS.text(lang)));
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
@@ -176,6 +174,7 @@ impl Page {
         let contents = tables::contents(model);
         if !contents.is_empty() {
             self.table(&contents);
+            self.paragraph(&escaped(texts::NOTE_CONTENTS.text(self.lang)));
         }
         for sentence in notes::witnesses(model, self.lang) {
             self.paragraph(&escaped(&sentence));

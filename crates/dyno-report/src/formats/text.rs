@@ -20,7 +20,7 @@ const UNREADABLE_MAX: usize = 3;
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut screen = Screen { text: String::new(), lang };
     screen.paragraph(&model.title);
-    for sentence in notes::origin(model, &model.provenance.started_at, lang) {
+    for sentence in notes::origin(model, lang) {
         screen.paragraph(&sentence);
     }
     screen.paragraph(&notes::systems(model, lang));

@@ -51,7 +51,7 @@ pub(super) fn figure(
     };
     let description =
         fill!(page::CHART_DESCRIPTION_POINTS, lang, metric = title, over, series = configuration);
-    let labels = Labels { id, title: &title, description: &description };
+    let labels = Labels { id, title: &title, description: &description, percent: lang.percent };
     let drawn = match runs.len() {
         ..=SMALL_MAX => Drawn::small(labels, |drawing| chart.draw(drawing)),
         _ => Drawn::of(labels, |drawing| chart.draw(drawing)),

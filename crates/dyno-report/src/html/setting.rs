@@ -207,7 +207,7 @@ fn published(page: &Page<'_>) -> Markup {
 pub(super) fn method(page: &Page<'_>) -> Markup {
     let rules = &page.model.comparison_rules;
     let (margin, alpha) =
-        (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
+        (figures::limit(rules.margin * 100.0), figures::limit(rules.alpha * 100.0));
     let blocks = page.model.provenance.blocks;
     let loops = Loops::of(page.model);
     let is_shared = page.model.configurations.iter().any(|row| row.shares_machine);
@@ -220,7 +220,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
             @if loops.any_closed { p { (page.text(&page::PAGE_METHOD_LOAD)) } }
             @if loops.any_open { p { (page.text(&page::PAGE_METHOD_LOAD_OPEN)) } }
             p { (page.text(&page::PAGE_METHOD_HISTOGRAMS)) }
-            @if rules.verdicts_enabled {
+            @if rules.verdicts_enabled && !page.model.comparisons.is_empty() {
                 p { (fill!(page::PAGE_METHOD_VERDICTS, page.lang, margin, alpha)) }
             }
             @if is_audited { p { (page.text(&page::PAGE_METHOD_AUDIT)) } }

@@ -25,7 +25,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
     html! {
         header {
             h1 { (model.title) }
-            p.provenance { (unbroken(&origin(model, &to_the_minute(&model.provenance.started_at), page.lang).join(page.lang.space))) }
+            p.provenance { (unbroken(&origin(model, page.lang).join(page.lang.space))) }
             @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
@@ -33,11 +33,6 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
             }
         }
     }
-}
-
-/// `2026-11-21T09:30:12.123Z` as `2026-11-21 09:30`.
-fn to_the_minute(time: &str) -> String {
-    time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " "))
 }
 
 /// The first chart, with the conclusions next to it.

@@ -253,7 +253,7 @@ fn row_and_sum_checks(page: &Page<'_>) -> Markup {
         } @else if is_right {
             details { summary { (all) } (page.table(table)) }
         } @else {
-            (folded_if_long(page, table, None))
+            (folded_if_long(page, table, Some(page.text(&notes::NOTE_CONTENTS).to_owned())))
         }
     }
 }

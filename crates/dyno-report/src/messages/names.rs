@@ -32,24 +32,49 @@ pub(crate) fn configuration(model: &ReportModel, index: usize, lang: Lang) -> St
 
 /// The version of a system.
 pub(crate) fn version(version: &ServerVersion, lang: Lang) -> String {
+    version_of("", version, lang)
+}
+
+/// The version of a system, with its product in front of that of its servers.
+fn version_of(product: &str, version: &ServerVersion, lang: Lang) -> String {
+    let server = with_product(product, version.of_server());
     match version {
-        ServerVersion::Server(version) => version.clone(),
-        ServerVersion::Cluster { version, nodes, data_nodes } => {
-            fill!(values::CLUSTER_VERSION, lang, nodes, version, data = data_nodes)
+        ServerVersion::Server(_) => server,
+        ServerVersion::Cluster { nodes, data_nodes, .. } => {
+            fill!(values::CLUSTER_VERSION, lang, nodes, version = server, data = data_nodes)
         }
-        ServerVersion::Replicated { version, replicas, is_synchronous } => {
+        ServerVersion::Replicated { replicas, is_synchronous, .. } => {
             let message = match is_synchronous {
                 true => values::REPLICAS_SYNCHRONOUS,
                 false => values::REPLICAS_ASYNCHRONOUS,
             };
-            fill!(message, lang, version, replicas)
+            fill!(message, lang, version = server, replicas)
         }
     }
 }
 
-/// A system with its version, if that is known.
-pub(crate) fn with_version(system: &str, version: &ServerVersion, lang: Lang) -> String {
-    format!("{system} {}", self::version(version, lang)).trim_end().to_owned()
+/// `MariaDB 11.8.2` for the version `11.8.2-MariaDB-log`; compatible products are named in their
+/// versions.
+fn with_product(product: &str, version: &str) -> String {
+    if product.is_empty() || version.starts_with(product) {
+        return version.to_owned();
+    }
+    let number = version.split_once(&format!("-{product}")).map_or(version, |(number, _)| number);
+    format!("{product} {number}").trim_end().to_owned()
+}
+
+/// A system with its product and version as far as they are known: `MariaDB 11.8.2`, or `shop
+/// (MariaDB 11.8.2)` if it has a name of its own.
+pub(crate) fn system(name: &str, product: &str, version: &ServerVersion, lang: Lang) -> String {
+    let described = version_of(product, version, lang);
+    let is_named = !product.is_empty() && name.eq_ignore_ascii_case(product);
+    if is_named {
+        described
+    } else if described.is_empty() {
+        name.to_owned()
+    } else {
+        with_note(name, &described, lang)
+    }
 }
 
 /// A setting as the server reports it, or as requested if it cannot report it.
@@ -125,7 +150,7 @@ pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     }
 }
 
-/// A time in RFC 3339 as `2026-11-21 08:45:00`.
+/// A time in RFC 3339 as `2026-11-21 08:45:00`; `?` if it is unknown.
 pub(crate) fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or("?").replace('T', " ")
 }

@@ -5,9 +5,10 @@ use super::languages::Lang;
 pub(crate) use super::languages::en::warning::*;
 use super::names::{self, list};
 use crate::figures;
+use dyno_model::lists;
 use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::ComparisonMetric;
-use dyno_model::warning::{BusyProcess, Severity, Warning};
+use dyno_model::warning::{BusyProcess, GeneratorName, Severity, Warning};
 
 /// Every warning as a whole sentence.
 #[expect(clippy::too_many_lines, reason = "a table: one arm per warning")]
@@ -163,7 +164,7 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
         Warning::Background { name, inner } => {
             fill!(BACKGROUND, lang, name, inner = sentence(inner, lang))
         }
-        Warning::OfGenerators { names, inner } => of_generators(names, inner, lang),
+        Warning::OfGenerators { generators, inner } => of_generators(generators, inner, lang),
         Warning::ClockUncertain { error_ms, share } => {
             let error = figures::digits(*error_ms);
             fill!(CLOCK_UNCERTAIN, lang, error, percent = percent(*share))
@@ -188,19 +189,37 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
     }
 }
 
-/// Maximum number of generators named in a sentence.
+/// Maximum number of hosts, or of ranges of generators on a host, that a sentence names.
 const GENERATORS_MAX: usize = 5;
 
-/// A warning about some of several generators.
-fn of_generators(names: &[String], inner: &Warning, lang: Lang) -> String {
-    let inner = sentence(inner, lang);
-    if let [name] = names {
-        return fill!(OF_GENERATOR, lang, name, inner);
-    }
-    let mut shown = names[..names.len().min(GENERATORS_MAX)].to_vec();
-    let number = names.len() - shown.len();
-    shown.extend((number > 0).then(|| fill!(AND_MORE, lang, number)));
-    fill!(OF_GENERATORS, lang, names = list(lang, &shown), inner)
+/// A warning about some of several generators: each host once, with the numbers of its generators.
+fn of_generators(generators: &[GeneratorName], inner: &Warning, lang: Lang) -> String {
+    let hosts = lists::grouped(generators.iter().map(|it| (it.host.as_str(), it.number)));
+    let named = |(host, numbers): &(&str, Vec<u32>)| {
+        (format!("{} ({host})", numbers_of(numbers, lang)), numbers.len())
+    };
+    let names = first_of(hosts.iter().map(named), lang);
+    let message = if generators.len() == 1 { OF_GENERATOR } else { OF_GENERATORS };
+    let (name, names) = (names.concat(), list(lang, &names));
+    fill!(message, lang, name, names, inner = sentence(inner, lang))
+}
+
+/// Numbers with their ranges: `0 to 3, 7`.
+fn numbers_of(numbers: &[u32], lang: Lang) -> String {
+    let ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
+        [] | [_] => (range.iter().map(u32::to_string).collect(), 1),
+        [low, .., high] => (fill!(names::FROM_TO, lang, low, high), range.len()),
+    });
+    first_of(ranges, lang).join(lang.comma)
+}
+
+/// The first names of things, and how many more there are; each name is for a number of them.
+fn first_of(named: impl Iterator<Item = (String, usize)>, lang: Lang) -> Vec<String> {
+    let named: Vec<(String, usize)> = named.collect();
+    let (shown, others) = named.split_at(named.len().min(GENERATORS_MAX));
+    let number: usize = others.iter().map(|(_, number)| number).sum();
+    let more = (number > 0).then(|| fill!(AND_MORE, lang, number));
+    shown.iter().map(|(name, _)| name.clone()).chain(more).collect()
 }
 
 fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang) -> String {
@@ -337,22 +356,32 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_about_many_generators_names_the_first() {
-        let reported = |number: u32| {
-            let names = (0..number).map(|it| format!("{it} (load{it})")).collect();
+    fn a_warning_about_generators_names_each_host_once_and_the_first() {
+        let on = |host: String, number: u32| GeneratorName { number, host };
+        let about = |generators: Vec<GeneratorName>| {
             let inner = Box::new(Warning::Steal { share: 0.02 });
-            sentence(&Warning::OfGenerators { names, inner }, EN)
+            sentence(&Warning::OfGenerators { generators, inner }, EN)
         };
+        let reported =
+            |number: u32| about((0..number).map(|it| on(format!("load{it}"), it)).collect());
+        let one_host =
+            |numbers: &[u32]| about(numbers.iter().map(|it| on("load0".to_owned(), *it)).collect());
+        let ranges = one_host(&[0, 1, 2, 3, 7]);
+        assert!(ranges.starts_with("Generators 0 to 3, 7 (load0), figures of"), "{ranges}");
+        let many = one_host(&[0, 2, 4, 6, 8, 10, 11]);
+        assert!(many.starts_with("Generators 0, 2, 4, 6, 8, 2 more (load0), "), "{many}");
+        let dealt = about((0..6).map(|it| on(format!("load{}", it / 3), it)).collect());
+        assert!(dealt.starts_with("Generators 0 to 2 (load0) and 3 to 5 (load1), "), "{dealt}");
         let lost = "This VM lost 2.0 % of its CPU time to other guests (steal).";
         assert_eq!(reported(1), format!("Generator 0 (load0): {lost}"));
         assert_eq!(
             reported(2),
-            format!("Generators 0 (load0) and 1 (load1) (figures of the worst one): {lost}")
+            format!("Generators 0 (load0) and 1 (load1), figures of the worst one: {lost}")
         );
         let clock = sentence(&Warning::ClockUncertain { error_ms: 120.0, share: 0.12 }, EN);
         assert!(clock.contains("only to within 120 ms (12.0 % of an interval)"), "{clock}");
         assert!(
-            reported(12).contains(", 4 (load4) and 7 more (figures of the worst one): "),
+            reported(12).contains(", 4 (load4) and 7 more, figures of the worst one: "),
             "{}",
             reported(12)
         );

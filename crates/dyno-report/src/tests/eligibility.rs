@@ -104,7 +104,7 @@ fn a_server_that_stopped_in_one_trial_cannot_win_on_the_others() {
         "MySQL failed 5 of 5 trials at 8 clients: no transaction committed."
     );
     // The report also counts valid trials: the page explains what valid does not mean.
-    let rests = "10 valid trials of 10 planned, in 5 blocks. One trial failed (the system stopped, or too many transactions failed), which counts against the configuration.";
+    let rests = "10 valid trials of 10 planned, in 5 blocks. In one trial a configuration did not work, which counts against it; the conclusions give the reason.";
     let page = render(&model, Format::Html, EN);
     assert!(page.contains(rests) && page.contains(">failed</span>"), "{page}");
 }

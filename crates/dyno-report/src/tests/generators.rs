@@ -7,7 +7,7 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{GeneratorSummary, GeneratorsRecord};
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
-use dyno_model::warning::Warning;
+use dyno_model::warning::{GeneratorName, Warning};
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::each_record;
 
@@ -88,7 +88,9 @@ fn a_generator_is_judged_by_itself() {
     let warnings: Vec<Warning> =
         with_generators().warnings.into_iter().map(|row| row.warning).collect();
     let inner = |warning: &Warning| match warning {
-        Warning::OfGenerators { names, inner } if names[..] == ["1 (load1)"] => {
+        Warning::OfGenerators { generators, inner }
+            if generators[..] == [GeneratorName { number: 1, host: "load1".to_owned() }] =>
+        {
             Some((**inner).clone())
         }
         _ => None,

@@ -97,11 +97,11 @@ fn reports_are_byte_identical_from_the_same_folder() {
 fn the_text_report_reads_like_this() {
     assert_snapshot!(render(tiny_model(), Format::Text, EN), @r###"
     SELECT + UPDATE + COMMIT under a rush of clients
-    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic,
-    number of blocks 3, seed 2005.
+    Measured 2026-11-21 08:45:00 (UTC) with dyno 0.1.0; profile synthetic, 3 blocks,
+    seed 2005.
     Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian
     GNU/Linux 12 (bookworm), Linux 6.1.0.
-    Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+    Systems: MariaDB 11.8.2 and MySQL 9.7.0.
     Workload: rush. A trial ends after 5 s; warm-up 1 s, at most 10 attempts per
     transaction.
 
@@ -167,7 +167,7 @@ fn the_markdown_report_reads_like_this() {
 
     Every client reads a counter, adds one and writes it back, on 100 rows.
 
-    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
+    Measured 2026-11-21 08:45:00 (UTC) with dyno 0.1.0; profile synthetic, 3 blocks, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
 
     A configuration is a system with one level of each factor and a number of clients. A trial measures one configuration once. A block measures every configuration once.
 
@@ -240,6 +240,8 @@ fn the_markdown_report_reads_like_this() {
     | MariaDB | 8 | b03-004 | rush | 100 | 100 | intact |
     | MySQL | 1 | b03-001 | rush | 100 | 100 | intact |
     | MySQL | 8 | b03-002 | rush | 100 | 100 | intact |
+
+    These checks run after every trial. The row shows the first trial in which the check failed; otherwise the last undecided trial, or the last trial if all were correct.
 
     Trial b01-002: client 3 (transaction 17) and client 11 (transaction 15) both read 11 from row 42, and both commits were acknowledged.
 
@@ -326,7 +328,7 @@ fn the_markdown_report_reads_like_this() {
 
     ## Topology
 
-    - dyno 0.1.0 (up to 8 clients) → MariaDB 11.8.2-MariaDB and MySQL 9.7.0 (server)
+    - dyno 0.1.0 (up to 8 clients) → server: MariaDB 11.8.2 and MySQL 9.7.0
 
     ## Systems
 

@@ -300,7 +300,7 @@ pub(super) fn run_assignment(
         let at = start.recv().map_err(|_| TrialError::Interrupted)?;
         if at <= clock() {
             let late = Duration::from_nanos(clock() - at).as_millis();
-            let reason = format!("the order to start came {late} ms late");
+            let reason = format!("received the start signal {late} ms late");
             return Err(TrialError::Failed(reason.into()));
         }
         let start = Start::at(origin() + Duration::from_nanos(at));

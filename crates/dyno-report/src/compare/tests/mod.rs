@@ -101,9 +101,9 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     insta::assert_snapshot!(render(&model, Format::Text, EN), @r###"
     Comparison: SELECT + UPDATE + COMMIT under a rush of clients
     base  base: runs 1, valid trials 16 of 16, 2026-11-21 08:45:00 to 08:45:18 UTC.
-          Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+          Systems: MariaDB 11.8.2 and MySQL 9.7.0.
     new   new: runs 1, valid trials 16 of 16, 2026-11-22 10:00:00 to 10:00:18 UTC.
-          Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+          Systems: MariaDB 11.8.2 and MySQL 9.7.0.
 
     Warnings about comparability
     * warning: Different settings of MySQL (1): max_connections (200 in base, 500 in

@@ -98,7 +98,8 @@ pub(in crate::html) fn curves(
         panels,
     };
     let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
-    let labels = Labels { id: &id, title: &title, description: &description };
+    let labels =
+        Labels { id: &id, title: &title, description: &description, percent: page.lang.percent };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
     ChartFigure { id, title, topic: None, captions, chart, data }
 }

@@ -125,7 +125,8 @@ fn drawn<'a>(
     let row = page.model.faults.iter().find(|row| row.configuration == configuration);
     let errors = row.and_then(|_| ErrorPanel::of(&timelines));
     let description = fill!(page::CHART_DESCRIPTION_TIMELINE, page.lang, trials = timelines.len());
-    let labels = Labels { id: &id, title: &title, description: &description };
+    let labels =
+        Labels { id: &id, title: &title, description: &description, percent: page.lang.percent };
     let chart = TimelineChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
         throughput_title: page.text(&columns::THROUGHPUT).to_owned(),

@@ -86,7 +86,8 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     let caption =
         if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
     let captions = vec![fill!(caption, page.lang, margin)];
-    let labels = Labels { id, title: &title, description: &description };
+    let labels =
+        Labels { id, title: &title, description: &description, percent: page.lang.percent };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
     ChartFigure { id: id.to_owned(), title, topic: None, captions, chart, data: None }
 }

@@ -127,7 +127,8 @@ fn figure(
         let sources = sources.join(page.lang.semicolon);
         captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
     }
-    let labels = Labels { id: &id, title: &title, description: &description };
+    let labels =
+        Labels { id: &id, title: &title, description: &description, percent: page.lang.percent };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
     ChartFigure { id, title, topic: None, captions, chart, data: None }
         .about(page.text(&texts::GROWTH))

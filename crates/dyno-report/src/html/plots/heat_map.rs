@@ -21,6 +21,7 @@ pub(in crate::html) fn of_configuration(
         id: &id,
         title: &fill!(page::CHART_TITLE_HEAT, page.lang, trial, configuration = name),
         description: &fill!(page::CHART_DESCRIPTION_HEAT, page.lang, trial),
+        percent: page.lang.percent,
     };
     let stretch = |column: &HeatColumn| HeatMapColumn {
         start: column.start_s,

@@ -96,7 +96,8 @@ fn figure(
         height,
         curves,
     };
-    let labels = Labels { id: &id, title: &title, description: &description };
+    let labels =
+        Labels { id: &id, title: &title, description: &description, percent: page.lang.percent };
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
     Some(ChartFigure { id, title, topic: None, captions: Vec::new(), chart, data: None })
 }

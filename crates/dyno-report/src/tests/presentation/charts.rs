@@ -5,7 +5,10 @@ use crate::messages::{EN, LANGUAGES};
 use crate::tests::{rush, tiny};
 use crate::{Format, html, render, topology};
 use dyno_analysis::analyse;
-use dyno_analysis::model::{LimitRow, LimitVerdict, ReportModel, SearchRow, SearchStep, Topology};
+use dyno_analysis::model::{
+    GeneratorHost, LimitRow, LimitVerdict, ReportModel, SearchRow, SearchStep, SystemVersion,
+    Topology,
+};
 use dyno_model::limit::LimitMetric;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::{LoadStep, Outcome, Search};
@@ -164,6 +167,52 @@ fn a_server_on_this_machine_is_inside_of_its_frame_and_no_name_is_cut() {
     assert!(width(&local) > 1.5 * width(&remote), "{local}");
     assert!(!local.contains('…') && !remote.contains('…'), "{remote}");
     assert!(remote.contains("longer than"), "{remote}");
+}
+
+#[test]
+fn a_topology_shows_products_and_the_machines_of_generators() {
+    let base = rush().topologies[0].clone();
+    let system = |name: &str, product: &str, version: &str| SystemVersion {
+        name: name.to_owned(),
+        product: product.to_owned(),
+        version: version.to_owned().into(),
+    };
+    let host =
+        |number: u32| GeneratorHost { host: format!("load{number}"), generators: 2, clients: 32 };
+    let of = |systems: Vec<SystemVersion>, hosts: u32, are_generators_local: bool| {
+        let topology = Topology {
+            systems,
+            clients: 64,
+            generator_hosts: (1..=hosts).map(host).collect(),
+            are_generators_local,
+            address: "db1:5432".to_owned(),
+            is_local: false,
+            ..base.clone()
+        };
+        let model = ReportModel { topologies: vec![topology], ..rush().clone() };
+        let chart = topology::charts(&model, EN).next().expect("a picture").stand_alone("en");
+        (topology::lines(&model, EN).concat(), chart)
+    };
+    let mariadb = || vec![system("MariaDB", "MariaDB", "11.8.2-MariaDB-log")];
+    let (line, chart) = of(mariadb(), 2, false);
+    let expected = "(up to 64 clients, 4 load generators on load1 and load2) → server, db1:5432: \
+                    MariaDB 11.8.2";
+    assert!(line.ends_with(expected), "{line}");
+    let texts =
+        [">load1<", ">load2<", "2 load generators", ">MariaDB 11.8.2<", ">server, db1:5432<"];
+    for text in texts {
+        assert!(chart.contains(text), "{text}: {chart}");
+    }
+    assert_eq!(chart.matches("class=\"link\"").count(), 2, "{chart}");
+    assert!(!chart.contains("class=\"machine\""), "nothing here is on the coordinator's machine");
+    let (line, chart) = of(vec![system("shop", "PostgreSQL", "15.18")], 9, false);
+    let expected = "18 load generators on 9 hosts) → server, db1:5432: shop (PostgreSQL 15.18)";
+    assert!(line.ends_with(expected), "{line}");
+    assert!(!chart.contains("load1<"), "{chart}");
+    let (line, chart) = of(vec![system("TiDB", "TiDB", "TiDB 8.0.11-TiDB-v8.5.1")], 1, true);
+    let expected = "2 load generators) → server, db1:5432: TiDB 8.0.11-TiDB-v8.5.1";
+    assert!(line.ends_with(expected), "{line}");
+    assert!(chart.contains("class=\"machine\""), "{chart}");
 }
 
 #[test]

@@ -153,6 +153,17 @@ fn no_report_in_another_language_has_english_sentences() {
 }
 
 #[test]
+fn a_percentage_has_a_blank_in_english_only() {
+    let has_blank = |lang| {
+        let charts = html::stand_alone_charts(rush(), lang);
+        charts.iter().any(|(_, chart)| chart.contains("0 %<") || chart.contains("9 %<"))
+    };
+    for lang in LANGUAGES {
+        assert_eq!(has_blank(lang), lang.code == EN.code, "{}", lang.code);
+    }
+}
+
+#[test]
 fn english_is_found_and_names_are_not() {
     let found =
         english("<p>표식은 The servers differ: a lot.</p> p95 ms 1.5 tx/s <pre>in the spec</pre>");
@@ -166,7 +177,8 @@ fn a_concept_has_one_term_in_all_texts_of_a_language() {
     let texts = [
         (
             include_str!("../../messages/languages/ja.rs"),
-            &["問いの", "問いに", "問いが", "問いは", "思考時間", "更新の損失", "計測時間"][..],
+            &["問いの", "問いに", "問いが", "問いは", "思考時間", "更新の損失", "計測時間", "消失"]
+                [..],
         ),
         (
             include_str!("../../messages/languages/ko.rs"),
@@ -181,7 +193,20 @@ fn a_concept_has_one_term_in_all_texts_of_a_language() {
                 "주입한 장애",
             ],
         ),
-        (include_str!("../../messages/languages/en.rs"), &["깨어남", "시계", "時計", "待ち時間"]),
+        (
+            include_str!("../../messages/languages/en.rs"),
+            &[
+                "깨어남",
+                "시계",
+                "時計",
+                "待ち時間",
+                " met ",
+                " met,",
+                " met;",
+                "wake-up delay",
+                "late start",
+            ],
+        ),
     ];
     for (texts, others) in texts {
         for other in others {

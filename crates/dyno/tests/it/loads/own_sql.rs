@@ -308,7 +308,7 @@ fn a_broken_limit_is_reported_by_the_exit_code_and_may_end_the_run(shop: &Shop) 
     let ended = run(&["--out", "limits", "--limit", "throughput > 1/s"]);
     assert_eq!(ended.code, 8, "{ended}");
     assert!(
-        ended.stdout.contains("The limit throughput > 1/s was not met in 2 of 2 configurations"),
+        ended.stdout.contains("Limit throughput > 1/s: failed in 2 of 2 configurations"),
         "{ended}"
     );
     let abort = "limit=[{ throughput = '> 1/s', abort = true }]";
