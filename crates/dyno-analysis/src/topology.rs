@@ -75,7 +75,7 @@ fn generator_hosts(run: &Run, system: usize) -> Vec<GeneratorHost> {
         TrialOutcome::Finished(record)
             if run.plan.configuration(&record.trial).system == system =>
         {
-            record.generators.as_ref().map(|it| it.parts.clone())
+            record.generators.as_ref().map(|it| it.summaries.clone())
         }
         _ => None,
     };

@@ -237,7 +237,7 @@ fn a_search_that_finds_nothing_says_what_takes_too_long() {
         dyno_report::no_load(&result.search, &result.end, result.steps.len(), dyno_report::EN);
     assert_eq!(
         reported,
-        "p95 < 20 ms fails at every load; a single `slow` transaction takes 30.0 ms"
+        "the limit p95 < 20 ms fails at every load; a single transaction `slow` takes 30.0 ms"
     );
 
     // The others pass.

@@ -86,11 +86,13 @@ fn a_limit_that_fails_at_every_load_is_an_answer() {
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
     assert_eq!(ended.code, i32::from(WORSE), "{ended}");
     assert!(
-        ended.stderr.contains("FAILED: p50 < 0.001 ms fails at every load; a single client"),
+        ended
+            .stderr
+            .contains("FAILED: the limit p50 < 0.001 ms fails at every load; a single client"),
         "{ended}"
     );
     let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
-    assert!(text.contains("Queue: p50 < 0.001 ms fails at every load"), "{text}");
+    assert!(text.contains("Queue: the limit p50 < 0.001 ms fails at every load"), "{text}");
     let report = bench.path().join("r/report.html");
     std::fs::remove_file(&report).expect("the run wrote it");
     let checked = bench.dyno(&["report", "r", "--check"]);
