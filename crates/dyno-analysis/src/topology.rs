@@ -63,15 +63,14 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     })
 }
 
-/// What a system that dyno did not start does: canned replies and SQLite are part of dyno.
+/// The role of the single node of a system that dyno did not start.
 fn role(engine: Engine) -> NodeRole {
-    let is_server = engine.is_server() || engine == Engine::Http;
-    if is_server { NodeRole::Server } else { NodeRole::Embedded }
+    if engine.is_in_process() { NodeRole::Embedded } else { NodeRole::Server }
 }
 
 /// The machines of the load generators, in the trial of a system with the most clients.
 fn generator_hosts(run: &Run, system: usize) -> Vec<GeneratorHost> {
-    let parts = |outcome: &'_ TrialOutcome| match outcome {
+    let summaries = |outcome: &'_ TrialOutcome| match outcome {
         TrialOutcome::Finished(record)
             if run.plan.configuration(&record.trial).system == system =>
         {
@@ -79,14 +78,14 @@ fn generator_hosts(run: &Run, system: usize) -> Vec<GeneratorHost> {
         }
         _ => None,
     };
-    let clients = |parts: &Vec<GeneratorSummary>| parts.iter().map(|it| it.clients).sum::<u32>();
-    let most = run.outcomes.values().filter_map(parts).max_by_key(clients);
+    let clients = |all: &Vec<GeneratorSummary>| all.iter().map(|it| it.clients).sum::<u32>();
+    let most = run.outcomes.values().filter_map(summaries).max_by_key(clients);
     let mut hosts: Vec<GeneratorHost> = Vec::new();
-    for part in most.unwrap_or_default() {
-        let new = || GeneratorHost { host: part.host.clone(), generators: 0, clients: 0 };
-        let known = lists::entry(&mut hosts, |it| it.host == part.host, new);
+    for summary in most.unwrap_or_default() {
+        let new = || GeneratorHost { host: summary.host.clone(), generators: 0, clients: 0 };
+        let known = lists::entry(&mut hosts, |it| it.host == summary.host, new);
         known.generators += 1;
-        known.clients += part.clients;
+        known.clients += summary.clients;
     }
     hosts
 }

@@ -196,8 +196,8 @@ metrics! {
     CpuUserPerStatement = "cpu-user-per-statement", Microseconds;
     /// The generator's CPU time in the kernel per statement.
     CpuSystemPerStatement = "cpu-system-per-statement", Microseconds;
-    /// 99th percentile of the wake-up lag, how late the generator's timers fired; the largest of all
-    /// trials.
+    /// 99th percentile of the wake-up lag, how late the generator's timers fired; the largest of
+    /// all trials.
     WakeupLag = "wakeup-lag", Milliseconds;
     /// Statements per wake-up of a worker.
     StatementsPerWakeup = "statements-per-wakeup", Count;

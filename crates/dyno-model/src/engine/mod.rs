@@ -118,6 +118,12 @@ impl Engine {
         self.traits().execution == Execution::Client
     }
 
+    /// True when it is a part of its clients' process, with data or without.
+    #[must_use]
+    pub fn is_in_process(self) -> bool {
+        matches!(self.traits().execution, Execution::Client | Execution::Nowhere)
+    }
+
     /// False when it stores no data: data can be neither loaded, claimed nor inspected.
     #[must_use]
     pub fn keeps_data(self) -> bool {

@@ -88,7 +88,7 @@ fn a_limit_that_fails_at_every_load_is_an_answer() {
     assert!(
         ended
             .stderr
-            .contains("FAILED: the limit p50 < 0.001 ms fails at every load; a single client"),
+            .contains("FAILED: the limit p50 < 0.001 ms fails at every load; with a single client"),
         "{ended}"
     );
     let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
