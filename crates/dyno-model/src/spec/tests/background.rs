@@ -128,7 +128,7 @@ fn invalid_background_settings_are_rejected_with_a_remedy() {
             "[[background]]\nname = \"report\"\nworkload.kind = \"rush\"",
             "two background workloads are named `report` [names must be unique",
         ),
-        ("clients = 0", "`background.clients` must be between 1 and 100000, got 0"),
+        ("clients = 0", "`background.clients` must be between 1 and 1000000, got 0"),
         (
             "rate = \"5/s\"\nthink = \"1s\"",
             "`background.think` and a rate in `background.rate` cannot both be given [remove one of them",
@@ -140,7 +140,7 @@ fn invalid_background_settings_are_rejected_with_a_remedy() {
         ),
         (
             "[factors]\n\"background.report.clients\" = [0, -1]",
-            "`background.report.clients` must be between 0 and 100000, got -1",
+            "`background.report.clients` must be between 0 and 1000000, got -1",
         ),
         (
             "clients = 2\n[factors]\n\"background.report.clients\" = [0, 1]",

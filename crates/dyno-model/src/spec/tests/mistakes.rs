@@ -177,12 +177,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "clients = [1, 8]",
         "clients = [1, 0]",
-        "17:15: `load.clients` must be between 1 and 100000, got 0",
+        "17:15: `load.clients` must be between 1 and 1000000, got 0",
     ),
     (
         "clients = [1, 8]",
         "clients = -4",
-        "17:11: `load.clients` must be between 1 and 100000, got -4",
+        "17:11: `load.clients` must be between 1 and 1000000, got -4",
     ),
     (
         "clients = [1, 8]",

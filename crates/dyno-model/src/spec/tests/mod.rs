@@ -543,7 +543,7 @@ duration = 30
        |
        = help: did you mean `in-place`?
 
-    error: `load.clients` must be between 1 and 100000, got 0
+    error: `load.clients` must be between 1 and 1000000, got 0
       --> experiments/rush.toml:17:15
        |
     17 | clients = [1, 0]

@@ -121,7 +121,7 @@ fn each_invalid_stage_is_reported_once_with_its_cause() {
         ),
         (
             "{ clients = -1, duration = \"5s\" }",
-            "`load.stages.clients` must be between 0 and 100000, got -1",
+            "`load.stages.clients` must be between 0 and 1000000, got -1",
         ),
         ("{ clients = 0, duration = \"5s\" }", "all stages have a load of 0"),
         (

@@ -19,8 +19,8 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         &["`load.clients` must be an integer or a list of integers, not a string"],
     ),
     ("clients = [1]", "clients = []", &["`load.clients` is an empty list"]),
-    ("clients = [1]", "clients = [0]", &["`load.clients` must be between 1 and 100000, got 0"]),
-    ("clients = [1]", "clients = [-3]", &["`load.clients` must be between 1 and 100000, got -3"]),
+    ("clients = [1]", "clients = [0]", &["`load.clients` must be between 1 and 1000000, got 0"]),
+    ("clients = [1]", "clients = [-3]", &["`load.clients` must be between 1 and 1000000, got -3"]),
     ("transactions = 10", "transactions = -1", &["`load.transactions` must be 1 or more, got -1"]),
     (
         "}]",

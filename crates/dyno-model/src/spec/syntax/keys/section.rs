@@ -102,9 +102,9 @@ pub(in crate::spec) const RATES: RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
 /// The same as text.
 pub(in crate::spec) const RATES_IN_WORDS: &str = "between one an hour and ten million a second";
 
-/// Maximum number of clients of one configuration. It exceeds the ports and memory of one machine;
-/// the bound catches typing mistakes.
-pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
+/// Maximum number of clients of one configuration, which a thousand load generators can drive. One
+/// machine has too few ports and too little memory; the bound catches typing mistakes.
+pub(in crate::spec) const CLIENTS_MAX: i64 = 1_000_000;
 
 /// Largest weight of a script.
 pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;
