@@ -132,6 +132,19 @@ pub enum GeneratorReport {
     Message(String),
 }
 
+impl GeneratorReport {
+    /// A complete interval. The response times of all transactions are left out if the transactions
+    /// have names: the collector of the coordinator adds up those.
+    #[must_use]
+    pub fn interval(interval: &IntervalRecord) -> Self {
+        let mut sent = interval.clone();
+        if !sent.transactions.is_empty() {
+            sent.response_times.reset();
+        }
+        Self::Interval(Box::new(sent))
+    }
+}
+
 /// What is known of each generator.
 #[derive(Default)]
 struct GeneratorState {

@@ -100,7 +100,7 @@ impl Listener for Reports {
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        self.report(&GeneratorReport::Interval(Box::new(interval.clone())));
+        self.report(&GeneratorReport::interval(interval));
     }
 }
 

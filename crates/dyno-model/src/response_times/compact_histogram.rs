@@ -87,7 +87,11 @@ impl CompactHistogram {
                 few.iter()
                     .for_each(|(bucket, count)| self.record_n(bucket.nanos(), (*count).into()));
             }
-            Form::Full(full) => self.add_histogram(full),
+            Form::Full(full) => {
+                self.make_full()
+                    .add(&**full)
+                    .expect("all histograms have the same bounds and grow");
+            }
         }
     }
 
@@ -161,6 +165,19 @@ fn filled(few: &[(Bucket, u16)]) -> Histogram<u64> {
     full
 }
 
+/// Keeps a full histogram of more times than the list can hold. Whether few of them are distinct
+/// would have to be counted, which costs more than the memory of one that exists already.
+impl From<Histogram<u64>> for CompactHistogram {
+    fn from(full: Histogram<u64>) -> Self {
+        if full.len() > FEW_MAX as u64 {
+            return Self(Form::Full(Box::new(full)));
+        }
+        let mut few = Self::default();
+        few.add_histogram(&full);
+        few
+    }
+}
+
 impl From<&CompactHistogram> for LatencySummary {
     fn from(histogram: &CompactHistogram) -> Self {
         Self::from(&*histogram.full())
@@ -192,6 +209,8 @@ mod tests {
             let mut of_full = CompactHistogram::default();
             of_full.add_histogram(&full);
             prop_assert_eq!(&*of_full.full(), &full);
+            let converted = CompactHistogram::from(full.clone());
+            prop_assert_eq!(&*converted.full(), &full);
         }
     }
 

@@ -25,21 +25,22 @@ impl From<&Histogram<u64>> for Encoded {
 }
 
 impl Encoded {
-    /// The histogram, with the bounds of [`latency::histogram`].
+    /// The histogram, which grows as that of [`latency::histogram`] does.
     fn decode(&self) -> Result<Histogram<u64>, String> {
-        let mut histogram = latency::histogram();
         let bytes = STANDARD.decode(&self.0).map_err(|error| error.to_string())?;
-        if !bytes.is_empty() {
-            let decoded: Histogram<u64> = V2Deserializer::new()
-                .deserialize(&mut bytes.as_slice())
-                .map_err(|error| error.to_string())?;
-            if decoded.sigfig() != latency::SIGNIFICANT_DIGITS
-                || decoded.high() > 2 * latency::HIGHEST_NANOS
-            {
-                return Err("a histogram with other bounds".to_owned());
-            }
-            histogram.add(&decoded).map_err(|error| error.to_string())?;
+        if bytes.is_empty() {
+            return Ok(latency::histogram());
         }
+        let mut histogram: Histogram<u64> = V2Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| error.to_string())?;
+        if histogram.sigfig() != latency::SIGNIFICANT_DIGITS
+            || histogram.low() != latency::LOWEST_NANOS
+            || histogram.high() > 2 * latency::HIGHEST_NANOS
+        {
+            return Err("a histogram with other bounds".to_owned());
+        }
+        histogram.auto(true);
         Ok(histogram)
     }
 }
@@ -102,8 +103,29 @@ impl Serialize for CompactHistogram {
 
 impl<'de> Deserialize<'de> for CompactHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut compact = Self::default();
-        compact.add_histogram(&deserialize(deserializer)?);
-        Ok(compact)
+        Ok(deserialize(deserializer)?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoded_histogram_grows_and_one_with_other_bounds_is_refused() {
+        let mut times = latency::histogram();
+        latency::record(&mut times, 1_000);
+        let mut decoded = Encoded::from(&times).decode().expect("it was encoded");
+        assert_eq!(decoded, times);
+        for histogram in [&mut decoded, &mut times] {
+            histogram.record(latency::HIGHEST_NANOS).expect("it grows");
+        }
+        assert_eq!(decoded, times);
+        for (low, high, digits) in [(1_000, 1 << 20, 3), (1, 1 << 50, 3), (1, 1 << 20, 2)] {
+            let mut other = Histogram::new_with_bounds(low, high, digits).expect("bounds");
+            other.record(1_000).expect("it is within the bounds");
+            let error = Encoded::from(&other).decode().expect_err("the bounds differ");
+            assert_eq!(error, "a histogram with other bounds");
+        }
     }
 }

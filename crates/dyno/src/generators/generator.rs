@@ -347,6 +347,6 @@ impl Listener for ReportSender {
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {
-        self.send(GeneratorReport::Interval(Box::new(interval.clone())));
+        self.send(GeneratorReport::interval(interval));
     }
 }

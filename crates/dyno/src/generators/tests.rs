@@ -180,7 +180,7 @@ impl Sent {
         let commit_spans = (0..1_000).map(span).collect();
         let interval =
             IntervalRecord { start: Nanos(start), commit_spans, ..self.interval.clone() };
-        let report = GeneratorReport::Interval(Box::new(interval));
+        let report = GeneratorReport::interval(&interval);
         serde_json::to_vec(&GeneratorMessage::Report(0, Box::new(report))).expect("it is data")
     }
 }
