@@ -19,6 +19,15 @@ pub enum ServerVersion {
         /// Number of data nodes.
         data_nodes: u32,
     },
+    /// A cluster of servers with the same data.
+    Peers {
+        /// Their version.
+        version: String,
+        /// Their number.
+        nodes: u32,
+        /// What replicates the data, with its version.
+        library: String,
+    },
     /// A primary with its replicas.
     Replicated {
         /// Their version.
@@ -37,6 +46,7 @@ impl ServerVersion {
         match self {
             Self::Server(version)
             | Self::Cluster { version, .. }
+            | Self::Peers { version, .. }
             | Self::Replicated { version, .. } => version,
         }
     }
@@ -73,6 +83,7 @@ impl fmt::Display for ServerVersion {
             Self::Cluster { version, nodes, data_nodes } => {
                 write!(f, "{nodes} × {version}, {data_nodes} data nodes")
             }
+            Self::Peers { version, nodes, library } => write!(f, "{nodes} × {version}, {library}"),
             Self::Replicated { version, replicas, is_synchronous } => {
                 let noun = if *replicas == 1 { "replica" } else { "replicas" };
                 let mode = if *is_synchronous { "synchronous" } else { "asynchronous" };

@@ -43,6 +43,9 @@ fn version_of(product: &str, version: &ServerVersion, lang: Lang) -> String {
         ServerVersion::Cluster { nodes, data_nodes, .. } => {
             fill!(values::CLUSTER_VERSION, lang, nodes, version = server, data = data_nodes)
         }
+        ServerVersion::Peers { nodes, library, .. } => {
+            fill!(values::PEERS_VERSION, lang, nodes, version = server, library)
+        }
         ServerVersion::Replicated { replicas, is_synchronous, .. } => {
             let message = match is_synchronous {
                 true => values::REPLICAS_SYNCHRONOUS,

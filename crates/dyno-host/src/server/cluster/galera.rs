@@ -9,6 +9,7 @@ use crate::server::error::query;
 use crate::server::process::POLL;
 use crate::server::{RunningServer, StartOptions};
 use dyno_model::plan::ManagedServer;
+use dyno_model::version::ServerVersion;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,11 @@ pub(super) fn start(
         )?);
     }
     let provider = await_whole(&first, options.ready_timeout)?;
-    first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version).into();
+    first.version = ServerVersion::Peers {
+        version: first.version.to_string(),
+        nodes: server.nodes,
+        library: format!("Galera {provider}"),
+    };
     Ok(first)
 }
 

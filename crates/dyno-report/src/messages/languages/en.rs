@@ -778,6 +778,7 @@ messages! {
     // Values in tables and sentences.
     values: values::Texts {
         CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
+        PEERS_VERSION: "{nodes} × {version}, {library}",
         REPLICAS_SYNCHRONOUS: "{version}, {replicas:1 replica|# replicas}, synchronous",
         REPLICAS_ASYNCHRONOUS: "{version}, {replicas:1 replica|# replicas}, asynchronous",
         NOT_READ_BACK: "{value} (given, cannot be read back)",

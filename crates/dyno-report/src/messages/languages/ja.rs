@@ -643,6 +643,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
         },
         values: values::Texts {
             CLUSTER_VERSION: "{nodes} × {version}、データノード{data}個",
+            PEERS_VERSION: "{nodes} × {version}、{library}",
             REPLICAS_SYNCHRONOUS: "{version}、同期レプリカ{replicas}個",
             REPLICAS_ASYNCHRONOUS: "{version}、非同期レプリカ{replicas}個",
             NOT_READ_BACK: "{value}（指定値。サーバーからは確認不可）",

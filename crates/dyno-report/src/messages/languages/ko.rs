@@ -642,6 +642,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
         },
         values: values::Texts {
             CLUSTER_VERSION: "{nodes} × {version}, 데이터 노드 {data}개",
+            PEERS_VERSION: "{nodes} × {version}, {library}",
             REPLICAS_SYNCHRONOUS: "{version}, 동기 레플리카 {replicas}개",
             REPLICAS_ASYNCHRONOUS: "{version}, 비동기 레플리카 {replicas}개",
             NOT_READ_BACK: "{value} (지정한 값, 서버에서 확인 불가)",

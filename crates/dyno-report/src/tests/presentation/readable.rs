@@ -135,6 +135,15 @@ fn a_replicas_version_is_reported_in_the_language() {
 }
 
 #[test]
+fn the_version_of_a_cluster_names_product_and_library() {
+    let (version, library) = ("10.11.14-MariaDB-0+deb12u2".to_owned(), "Galera 26.4.23".to_owned());
+    let version = ServerVersion::Peers { version, nodes: 3, library };
+    let named = |lang| names::system("shop", "MariaDB", &version, lang);
+    assert_eq!(named(EN), "shop (3 × MariaDB 10.11.14, Galera 26.4.23)");
+    assert_eq!(named(LANGUAGES[2]), "shop(3 × MariaDB 10.11.14, Galera 26.4.23)");
+}
+
+#[test]
 fn growth_in_a_single_interval_states_its_figure_once() {
     let model = analyse(&grown_run(3));
     let reported = |slowest, fastest, last, lang| {

@@ -154,7 +154,7 @@ fn a_full_storage_is_reported_and_the_other_one_is_measured() {
         reasons.iter().any(|reason| words.iter().any(|words| reason.contains(words)))
     };
     assert!(is_reported(&["mb of 16 mb free"]), "{reasons:#?}");
-    assert!(is_reported(&["sbtest1' is full", "of 160 mb"]), "{reasons:#?}");
+    assert!(is_reported(&["sbtest1' is full", "of 167 mb"]), "{reasons:#?}");
     assert_eq!(finished(&bench.path().join("r")).len(), 1, "{ended}");
     assert_eq!(bench.names(), ["full.toml", "r"]);
     mounts.no_process_and_no_mount_is_left();

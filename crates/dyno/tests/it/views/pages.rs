@@ -40,7 +40,7 @@ fn the_live_page_shows_charts_then_the_report_without_injection() {
     let points =
         "(document.querySelector('#throughput path')?.getAttribute('d') || '').split('L').length";
     wait_until("the chart has lines", || browser.value(points).as_u64() >= Some(2));
-    let texts = "['title', 'place', 'throughput-last', 'p99-last', 'trials'].map(id => \
+    let texts = "['title', 'progress', 'throughput-last', 'p99-last', 'trials'].map(id => \
                  document.getElementById(id).innerText)";
     let texts = browser.value(texts);
     assert_eq!(texts[0], HOSTILE);
