@@ -84,12 +84,7 @@ fn samples_of_the_monitor_are_read_back_with_totals_starting_at_zero() {
     for trial in data.trials.values() {
         assert_eq!(trial.samples.len(), trial.timeline.len());
         assert_eq!(trial.samples[0].values["host.cpu.user_seconds_total"], 0.0);
-        assert!(
-            trial
-                .sessions
-                .iter()
-                .all(|interim_analysis| interim_analysis.sessions[0].sessions == 7)
-        );
+        assert!(trial.sessions.iter().all(|sample| sample.sessions[0].sessions == 7));
     }
     fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
         .expect("written");

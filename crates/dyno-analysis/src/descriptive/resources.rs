@@ -132,7 +132,7 @@ impl<'a> ResourceWindow<'a> {
         let generators_cpu = record
             .generators
             .as_ref()
-            .map(|it| it.summaries.iter().map(|part| part.cpu.as_secs_f64()).sum());
+            .map(|it| it.summaries.iter().map(|summary| summary.cpu.as_secs_f64()).sum());
         (samples.len() > 1 && closes > opens).then_some(Self {
             samples,
             opens,

@@ -35,10 +35,10 @@ fn busy(is_busy: bool, busiest: f64, held_up: Option<f64>) -> impl Iterator<Item
 /// generators that it is about.
 fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<Warning> {
     let mut reported: Vec<(f64, Vec<GeneratorName>, Warning)> = Vec::new();
-    for part in &all.summaries {
-        let name = || GeneratorName { number: part.number, host: part.host.clone() };
-        let own = busy(is_busy, part.busiest_worker, part.held_up);
-        for (degree, warning) in own.chain(surroundings(record, all, part)) {
+    for summary in &all.summaries {
+        let name = || GeneratorName { number: summary.number, host: summary.host.clone() };
+        let own = busy(is_busy, summary.busiest_worker, summary.held_up);
+        for (degree, warning) in own.chain(surroundings(record, all, summary)) {
             let severity = warning.severity();
             if severity == Severity::Note {
                 continue;
@@ -66,15 +66,15 @@ fn of_each(record: &TrialRecord, all: &GeneratorsRecord, is_busy: bool) -> Vec<W
 fn surroundings(
     record: &TrialRecord,
     all: &GeneratorsRecord,
-    part: &GeneratorSummary,
+    summary: &GeneratorSummary,
 ) -> impl Iterator<Item = (f64, Warning)> {
-    let late = part.lag.zip(record.open_loop).and_then(|(lag, open)| open.lateness(lag));
-    let late = late.map(|warning| (part.lag.map_or(0.0, |lag| lag.p99 as f64), warning));
-    let share = part.steal;
+    let late = summary.lag.zip(record.open_loop).and_then(|(lag, open)| open.lateness(lag));
+    let late = late.map(|warning| (summary.lag.map_or(0.0, |lag| lag.p99 as f64), warning));
+    let share = summary.steal;
     // In a short window a single tick of stolen time exceeds the threshold.
     let steal =
         is_rate(record.window_length.as_secs_f64()).then_some((share, Warning::Steal { share }));
-    let error = part.clock_uncertainty.0 + part.clock_drift.unsigned_abs();
+    let error = summary.clock_uncertainty.0 + summary.clock_drift.unsigned_abs();
     let share = error as f64 / all.interval.0.max(1) as f64;
     let clock = (all.interval.0 > 0)
         .then_some((share, Warning::ClockUncertain { error_ms: error as f64 / 1e6, share }));
@@ -92,14 +92,14 @@ mod tests {
 
     /// The warnings about three generators of which number 1 and 2 differ from the first.
     fn warnings_after(change: impl Fn(&mut GeneratorSummary)) -> Vec<(Vec<u32>, Warning)> {
-        let part = |number| GeneratorSummary {
+        let summary = |number| GeneratorSummary {
             number,
             host: format!("load{number}"),
             lag: Some(Lag { p99: 1, ..Lag::default() }),
             clock_uncertainty: Nanos(50_000),
             ..GeneratorSummary::default()
         };
-        let mut summaries: Vec<GeneratorSummary> = (0..3).map(part).collect();
+        let mut summaries: Vec<GeneratorSummary> = (0..3).map(summary).collect();
         summaries[1..].iter_mut().for_each(change);
         let response =
             ResponseSummary { p50: BoundedLatency::value(10e6), ..ResponseSummary::default() };
@@ -131,14 +131,15 @@ mod tests {
     fn each_of_several_generators_is_judged_by_itself_and_named() {
         assert_eq!(warnings_after(|_| ()), []);
         let both = vec![1, 2];
-        let share = |part: &GeneratorSummary| 0.75 + f64::from(part.number) / 100.0;
+        let share = |summary: &GeneratorSummary| 0.75 + f64::from(summary.number) / 100.0;
         assert_eq!(
-            warnings_after(|part| part.busiest_worker = share(part)),
+            warnings_after(|summary| summary.busiest_worker = share(summary)),
             [(both.clone(), Warning::GeneratorBusy { share: 0.77 })],
             "the worst of both"
         );
-        let found =
-            warnings_after(|part| part.busiest_worker = if part.number == 1 { 0.95 } else { 0.75 });
+        let found = warnings_after(|summary| {
+            summary.busiest_worker = if summary.number == 1 { 0.95 } else { 0.75 }
+        });
         assert_eq!(
             found,
             [
@@ -148,16 +149,16 @@ mod tests {
             "an invalid one is not hidden behind another"
         );
         assert_eq!(
-            warnings_after(|part| part.held_up = Some(0.05)),
+            warnings_after(|summary| summary.held_up = Some(0.05)),
             [(both.clone(), Warning::Stalled { share: 0.05 })]
         );
         assert_eq!(
-            warnings_after(|part| part.steal = 0.02),
+            warnings_after(|summary| summary.steal = 0.02),
             [(both.clone(), Warning::Steal { share: 0.02 })]
         );
         let late = Lag { p99: 6_000_000, ..Lag::default() };
         assert_eq!(
-            warnings_after(|part| part.lag = Some(late)),
+            warnings_after(|summary| summary.lag = Some(late)),
             [(both, Warning::GeneratorLate { lag_ms: 6.0, share: 0.6 })]
         );
     }
@@ -165,8 +166,8 @@ mod tests {
     #[test]
     fn a_clock_that_is_uncertain_by_a_tenth_of_an_interval_is_a_warning() {
         let with = |uncertainty: u64, drift: i64| {
-            warnings_after(|part| {
-                (part.clock_uncertainty, part.clock_drift) = (Nanos(uncertainty), drift);
+            warnings_after(|summary| {
+                (summary.clock_uncertainty, summary.clock_drift) = (Nanos(uncertainty), drift);
             })
         };
         assert_eq!(with(99_000_000, 0), []);

@@ -165,7 +165,7 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     TopologyChart { machine: machine(model), inside, columns, links }
 }
 
-/// What a node does, with its address if dyno did not start it.
+/// The role of the servers in front, followed by their address if dyno did not start them.
 fn located(role: String, topology: &Topology, lang: Lang) -> String {
     let is_embedded = topology.nodes.iter().any(|it| it.role == NodeRole::Embedded);
     match is_embedded || topology.address.is_empty() {

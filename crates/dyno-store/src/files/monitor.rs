@@ -119,7 +119,7 @@ fn finite(text: &str) -> Option<f64> {
 
 /// Reads `sessions.csv`: samples with their groups.
 pub(crate) fn parse_sessions(text: &str) -> (Vec<MonitorSample>, Problems) {
-    let (mut interim_analyses, mut problems): (Vec<MonitorSample>, _) = (Vec::new(), Vec::new());
+    let (mut samples, mut problems): (Vec<MonitorSample>, _) = (Vec::new(), Vec::new());
     for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
         let [at, sessions, state, wait, statement] = cells.as_slice() else {
             problems.push((number, "not a group of sessions".into()));
@@ -138,18 +138,18 @@ pub(crate) fn parse_sessions(text: &str) -> (Vec<MonitorSample>, Problems) {
             wait: wait.clone(),
             statement: statement.clone(),
         };
-        match interim_analyses.last_mut() {
-            Some(interim_analysis) if interim_analysis.at_s == at_s => {
-                interim_analysis.sessions.push(group);
+        match samples.last_mut() {
+            Some(sample) if sample.at_s == at_s => {
+                sample.sessions.push(group);
             }
-            _ => interim_analyses.push(MonitorSample {
+            _ => samples.push(MonitorSample {
                 at_s,
                 sessions: vec![group],
                 ..MonitorSample::default()
             }),
         }
     }
-    (interim_analyses, problems)
+    (samples, problems)
 }
 
 /// Numbered lines as cells. A killed run leaves a truncated last line.
@@ -201,16 +201,16 @@ mod tests {
             wait: "Lock:tuple".into(),
             statement: "SELECT \"a\", b\nFROM t".into(),
         };
-        let interim_analysis = MonitorSample {
+        let sample = MonitorSample {
             at_s: 2.5,
             sessions: vec![group.clone(), group],
             ..MonitorSample::default()
         };
-        let (interim_analyses, problems) =
-            parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&interim_analysis)));
+        let (samples, problems) =
+            parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&sample)));
         assert_eq!(problems, []);
-        assert_eq!(interim_analyses.len(), 1);
-        assert_eq!(interim_analyses[0].sessions[1].statement, "SELECT \"a\", b FROM t");
+        assert_eq!(samples.len(), 1);
+        assert_eq!(samples[0].sessions[1].statement, "SELECT \"a\", b FROM t");
     }
 
     #[test]
